@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
@@ -57,7 +59,12 @@ func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
 		t.logger.WarnContext(ctx, "an orchestration has reached half of a limit, beyond which it fails",
 			"what", near.What, "count", near.Count, "limit", near.Limit)
 	}
+	lost := map[string]int{}
 	for _, name := range result.Unheard {
-		t.logger.WarnContext(ctx, "an event that nobody waited for is lost; a queue would keep it", "event_name", name)
+		lost[name]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		t.logger.WarnContext(ctx, "an event that nobody waited for is lost; a queue would keep it",
+			"event_name", name, "lost", lost[name])
 	}
 }

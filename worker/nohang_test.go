@@ -351,6 +351,23 @@ func TestLostEventIsTold(t *testing.T) {
 	}
 }
 
+// Lost events of one name that a turn finds are told together.
+func TestLostEventsAreToldTogether(t *testing.T) {
+	t.Parallel()
+	store, run := leftWaiting(t)
+	for range 5 {
+		raise(t, store, run.Instance(), "misspelt")
+	}
+	raise(t, store, run.Instance(), "go")
+	logger, log := logged()
+	runWorker(t, store, worker.Options{Logger: logger}, waiting)
+	result(t, run)
+	found := lines(log, "level=WARN", "an event that nobody waited for is lost")
+	if len(found) != 1 || !strings.Contains(found[0], "event_name=misspelt") || !strings.Contains(found[0], "lost=5") {
+		t.Errorf("told %d times:\n%s", len(found), log)
+	}
+}
+
 // A store that is away is told when it goes and when it is back, by all slots together.
 func TestStoreThatIsAwayIsToldTwice(t *testing.T) {
 	t.Parallel()
