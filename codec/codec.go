@@ -51,7 +51,8 @@ type Stage interface {
 	// Encode returns the encoded data, or nil to leave the data as it is. It must not modify the argument or quote it
 	// in an error.
 	Encode(ctx context.Context, data []byte) ([]byte, error)
-	// Decode undoes Encode.
+	// Decode undoes Encode. If Encode or Decode panics, or does not return soon after the context has ended, the
+	// payload counts as not encoded or not decoded.
 	Decode(ctx context.Context, encoded []byte) ([]byte, error)
 }
 
@@ -102,7 +103,7 @@ func (c *Codec) Encode(ctx context.Context, text string) (string, error) {
 	data := []byte(text)
 	var names []string
 	for _, stage := range c.stages {
-		encoded, err := stage.Encode(ctx, data)
+		encoded, err := run(ctx, stage, stage.Encode, data)
 		if err != nil {
 			return "", fmt.Errorf("%w: stage %q: %w", ErrNotEncoded, stage.Name(), err)
 		}
@@ -140,7 +141,7 @@ func (c *Codec) Decode(ctx context.Context, text string) (string, error) {
 		if stage == nil {
 			return "", fmt.Errorf("%w: it was encoded by stage %q, which %s", ErrNotDecoded, name, c.lacks())
 		}
-		if data, err = stage.Decode(ctx, data); err != nil {
+		if data, err = run(ctx, stage, stage.Decode, data); err != nil {
 			return "", fmt.Errorf("%w: stage %q: %w", ErrNotDecoded, name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -172,6 +173,46 @@ func TestNotDecoded(t *testing.T) {
 	}
 	if _, err := away.Encode(t.Context(), secret); !errors.Is(err, codec.ErrNotEncoded) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without the directory: %v", err)
+	}
+}
+
+// odd is a stage of a user, of which one call goes wrong.
+type odd struct {
+	encode, decode func(data []byte) ([]byte, error)
+}
+
+func (odd) Name() string { return "odd" }
+
+func (o odd) Encode(_ context.Context, data []byte) ([]byte, error) { return o.encode(data) }
+
+func (o odd) Decode(_ context.Context, data []byte) ([]byte, error) { return o.decode(data) }
+
+// A stage that panics, ends its goroutine or never returns costs its payload and nothing else.
+func TestStagesThatDoNotReturn(t *testing.T) {
+	t.Parallel()
+	same := func(data []byte) ([]byte, error) { return data, nil }
+	release := make(chan struct{})
+	defer close(release)
+	for says, wrong := range map[string]func(data []byte) ([]byte, error){
+		"panicked with a string at": func(data []byte) ([]byte, error) { panic("cannot take " + string(data)) },
+		"runtime.Goexit":            func([]byte) ([]byte, error) { runtime.Goexit(); return nil, nil },
+		"does not return":           func([]byte) ([]byte, error) { <-release; return nil, nil },
+	} {
+		ctx := t.Context()
+		if says == "does not return" {
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			ctx = ended
+		}
+		text := encode(t, newCodec(t, odd{same, same}), "secret")
+		_, err := newCodec(t, odd{same, wrong}).Decode(ctx, text)
+		if !errors.Is(err, codec.ErrNotDecoded) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("decoding: %v", err)
+		}
+		_, err = newCodec(t, odd{wrong, same}).Encode(ctx, "secret")
+		if !errors.Is(err, codec.ErrNotEncoded) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("encoding: %v", err)
+		}
 	}
 }
 
