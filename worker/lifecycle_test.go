@@ -55,6 +55,10 @@ func TestInvalidOptions(t *testing.T) {
 			worker.Options{ActivityRetry: &orchestration.RetryPolicy{Jitter: 2}},
 			"ActivityRetry: orchestration.RetryPolicy: Jitter is 2",
 		},
+		{"no patience", worker.Options{BlockedTimeout: 1}, "BlockedTimeout (1ns) is shorter than a millisecond"},
+		{"a name with NUL", worker.Options{NodeID: "a\x00"}, `NodeID "a\x00" must be valid UTF-8 without NUL`},
+		{"a name that is no text", worker.Options{NodeID: "a\xff"}, `NodeID "a\xff" must be valid UTF-8 without NUL`},
+		{"a long name", worker.Options{NodeID: strings.Repeat("n", 257)}, "NodeID has 257 bytes; at most 256 are allowed"},
 		{"negative sessions", worker.Options{MaxSessions: -1}, "MaxSessions is negative (-1)"},
 		{
 			"nothing to run",
@@ -97,11 +101,12 @@ func TestRegistration(t *testing.T) {
 		t.Error(err)
 	}
 	for what, err := range map[string]error{
-		"registered twice":     w.Register(echo),
-		"does not rise":        w.Register(callEcho),
-		"only named":           w.Register(activity.Named[string, string]("X")),
-		"has no function":      w.Register(orchestration.Named[string, string]("X")),
-		"no version \"2.0.0\"": w.Pin("CallEcho", "2.0.0"),
+		"registered twice":         w.Register(echo),
+		"does not rise":            w.Register(callEcho),
+		"definition 2 of 2 is nil": w.Register(activity.New("Y", func(context.Context, string) (string, error) { return "", nil }), nil),
+		"only named":               w.Register(activity.Named[string, string]("X")),
+		"has no function":          w.Register(orchestration.Named[string, string]("X")),
+		"no version \"2.0.0\"":     w.Pin("CallEcho", "2.0.0"),
 		"are reserved": w.Register(activity.New("__duroxide_syscall:new_guid", func(context.Context, string) (string, error) {
 			return "", nil
 		})),

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // check names the first option that cannot work.
 func (o Options) check() error {
-	for _, check := range []func() error{o.checkNegative, o.checkSlots, o.checkPairs, o.checkFilters, o.checkRetry} {
+	for _, check := range []func() error{o.checkNegative, o.checkSlots, o.checkPairs, o.checkFilters, o.checkNode, o.checkRetry} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -47,6 +49,9 @@ func (o Options) checkNegative() error {
 		if d.value < 0 {
 			return invalid("%s is negative (%v)", d.name, d.value)
 		}
+	}
+	if o.BlockedTimeout > 0 && o.BlockedTimeout < time.Millisecond {
+		return invalid("BlockedTimeout (%v) is shorter than a millisecond; every function would count as blocked", o.BlockedTimeout)
 	}
 	if o.MaxSessions < 0 {
 		return invalid("MaxSessions is negative (%d)", o.MaxSessions)
@@ -125,6 +130,20 @@ func (o Options) checkPairs() error {
 	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
 		return invalid("SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
 			o.SessionIdleTimeout, renewal)
+	}
+	return nil
+}
+
+// maxNodeID is how long a NodeID may be, in bytes: it fits every store.
+const maxNodeID = 256
+
+// checkNode refuses a NodeID that a store would refuse whenever the worker asks for activities.
+func (o Options) checkNode() error {
+	switch {
+	case len(o.NodeID) > maxNodeID:
+		return invalid("NodeID has %d bytes; at most %d are allowed", len(o.NodeID), maxNodeID)
+	case !utf8.ValidString(o.NodeID) || strings.ContainsRune(o.NodeID, 0):
+		return invalid("NodeID %q must be valid UTF-8 without NUL", o.NodeID)
 	}
 	return nil
 }

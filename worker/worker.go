@@ -93,7 +93,10 @@ func (w *Worker) Register(definitions ...Registrable) error {
 	if w.running.Load() {
 		return ErrRunning
 	}
-	for _, definition := range definitions {
+	for i, definition := range definitions {
+		if definition == nil {
+			return fmt.Errorf("definition %d of %d is nil: %w", i+1, len(definitions), registry.ErrInvalid)
+		}
 		if err := definition.Register(w.registry); err != nil {
 			return err
 		}
