@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -203,6 +204,31 @@ func TestNoWriteAheadLog(t *testing.T) {
 
 // A turn that finds the disk full leaves everything as it was, and succeeds when
 // there is room.
+// A file that is deleted, moved or replaced while it is open takes no more writes, which nobody
+// would find again, until it is back.
+func TestFileThatIsGone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	aside := path + ".aside"
+	store := openFile(t, path, nil)
+	raise := func() error {
+		return store.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "go"}, 0)
+	}
+	refused := func(says string) {
+		t.Helper()
+		if err := raise(); !errors.Is(err, ErrFileGone) || !provider.IsRetryable(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v; want a retryable %v that says %q", err, ErrFileGone, says)
+		}
+	}
+	must(t, raise())
+	must(t, os.Rename(path, aside))
+	refused("was deleted or moved")
+	must(t, os.WriteFile(path, nil, 0o600))
+	refused("was replaced by another file")
+	must(t, os.Rename(aside, path))
+	must(t, raise())
+}
+
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -26,6 +26,9 @@ var (
 	// ErrCannotOpen reports a file that cannot be opened: the directory is missing, the path is a directory, or
 	// rights are missing.
 	ErrCannotOpen = errors.New("cannot open database file")
+	// ErrFileGone reports a database file that was deleted, moved or replaced while the store was open. Nothing was
+	// stored. Calls succeed again once the file is back in its place; otherwise close the store and open it again.
+	ErrFileGone = errors.New("database file is gone")
 	// ErrDamaged reports a file that is not a SQLite database or is damaged.
 	ErrDamaged = errors.New("database is damaged")
 	// ErrForeignFile reports a SQLite database of another application.
@@ -120,7 +123,7 @@ func classify(operation string, err error) error {
 		return fromCode(operation, failure.Code(), failure)
 	}
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrFileGone), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return provider.Retryable(operation, err.Error(), err)
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
 		return provider.Retryable(operation, "the connection to the database was lost; try again", err)

@@ -177,6 +177,9 @@ const (
 // which sleeps for up to 100 ms between tries: beside a process that writes all the
 // time, that rarely hits one of the short pauses between its transactions.
 func (w *writer) begin(ctx context.Context) error {
+	if err := w.file.gone(); err != nil {
+		return err
+	}
 	start := time.Now()
 	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
 		_, err := w.control.begin.ExecContext(ctx)

@@ -50,7 +50,7 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 		_ = w.close()
 		return nil, err
 	}
-	settings.log = logPath(path)
+	settings.log, w.file = logPath(path), opened(path)
 	return newStore(settings, w, r), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 
