@@ -3,8 +3,10 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,6 +216,55 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A wait for a key begins before the instance is there, and ends with the value, with an end without the key, or with the
+// instance's deletion.
+func TestWaitForKey(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	shelf, deliveries := orchestration.NewKey[int]("shelf"), orchestration.NewQueue[int]("deliveries")
+	def := orchestration.New("Keeper", func(ctx *orchestration.Context, _ string) (string, error) {
+		n, err := deliveries.Dequeue(ctx).Await()
+		shelf.Set(ctx, n)
+		_, _ = deliveries.Dequeue(ctx).Await()
+		return "", err
+	})
+	work(t, store, def)
+	found := make(chan error, 1)
+	go func() {
+		n, err := client.WaitForValue(deadline(t), c, shelf, "i")
+		if err == nil && n != 12 {
+			err = fmt.Errorf("the value is %d", n)
+		}
+		found <- err
+	}()
+	_, err := client.Start(t.Context(), c, def, "i", "")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	must(client.Enqueue(t.Context(), c, deliveries, "i", 12))
+	must(<-found)
+	if _, err := client.WaitForKV[string](deadline(t), c, "i", "shelf"); err == nil || !strings.Contains(err.Error(), "cannot decode") {
+		t.Errorf("a value of another type: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := client.WaitForKV[int](deadline(t), c, "i", "none")
+		ended <- err
+	}()
+	must(c.Cancel(t.Context(), "i", "enough"))
+	if err := <-ended; !errors.Is(err, client.ErrEnded) {
+		t.Errorf("the end of an instance without the key: %v", err)
+	}
+	if n, err := client.WaitForValue(t.Context(), c, shelf, "i"); n != 12 || err != nil {
+		t.Errorf("a key of an instance that has ended: %d, %v", n, err)
+	}
+}
+
 // A wait ends with its context and says for what it waited.
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
@@ -222,6 +273,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	for what, wait := range map[string]func(ctx context.Context) error{
 		"end":           func(ctx context.Context) error { _, err := c.Wait(ctx, "nobody"); return err },
 		"custom status": func(ctx context.Context) error { _, err := c.WaitForCustomStatus(ctx, "nobody", 0); return err },
+		"key":           func(ctx context.Context) error { _, err := client.WaitForKV[int](ctx, c, "nobody", "key"); return err },
 		"result":        func(ctx context.Context) error { _, err := client.Attach[int](c, "nobody").Wait(ctx); return err },
 	} {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, enough)

@@ -245,6 +245,23 @@ func ExampleWithMessage() {
 	// map[last:"from Grace"] <nil>
 }
 
+// Last is the last letter that a reader has read.
+var Last = orchestration.NewKey[string]("last")
+
+// A client waits until an orchestration has set a key. Without a declared key it names the key and its type.
+func ExampleWaitForValue() {
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Reader, "reader-1", "", client.WithMessage(Letters, "from Ada"))
+	check(err)
+	check(client.Enqueue(ctx, c, Letters, run.Instance(), "from Grace"))
+	fmt.Println(client.WaitForValue(ctx, c, Last, run.Instance()))
+	fmt.Println(client.WaitForKV[string](ctx, c, run.Instance(), "last"))
+	// Output:
+	// from Grace <nil>
+	// from Grace <nil>
+}
+
 // A deadline ends the wait and not the orchestration. The error says how far that is.
 func ExampleWaitError() {
 	ctx, c, stop := working()

@@ -7,16 +7,22 @@ import (
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // KV reads a key of an instance as its orchestration last set it; ok is false
 // when it is not set.
 func KV[T any](ctx context.Context, c *Client, instance, key string) (value T, ok bool, err error) {
 	text, err := c.store.GetKVValue(ctx, instance, key)
-	if err == nil {
-		text, err = sealed.OpenOptional(ctx, c.codec, text)
-	}
 	if err != nil {
+		return value, false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
+	}
+	return decodeKV[T](ctx, c, instance, key, text)
+}
+
+// decodeKV decodes what a store holds; ok is false for nil.
+func decodeKV[T any](ctx context.Context, c *Client, instance, key string, text *string) (value T, ok bool, err error) {
+	if text, err = sealed.OpenOptional(ctx, c.codec, text); err != nil {
 		return value, false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
 	}
 	if text == nil {
@@ -32,6 +38,38 @@ func KV[T any](ctx context.Context, c *Client, instance, key string) (value T, o
 // Value is [KV] for a declared key.
 func Value[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (value T, ok bool, err error) {
 	return KV[T](ctx, c, instance, key.Name())
+}
+
+// WaitForKV waits until the instance has set the key, even if it has not started yet, and returns the value. Errors:
+// as for [Client.Wait], and [ErrEnded] when the instance has ended without the key.
+func WaitForKV[T any](ctx context.Context, c *Client, instance, key string) (value T, err error) {
+	var text *string
+	read := func() (err error) {
+		if text == nil {
+			text, err = c.store.GetKVValue(ctx, instance, key)
+		}
+		return err
+	}
+	if err = read(); text == nil && (err == nil || provider.IsRetryable(err)) {
+		isSet := func(provider.Progress) bool { return read() == nil && text != nil }
+		if _, err = c.waitUntil(ctx, waiting{instance: instance, listen: c.listenForChange, enough: isSet}); err != nil {
+			return value, err
+		}
+		err = read() // once more if the instance has ended
+	}
+	switch {
+	case err != nil:
+		return value, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
+	case text == nil:
+		return value, fmt.Errorf("waiting for key %q of %q: %w", key, instance, ErrEnded)
+	}
+	value, _, err = decodeKV[T](ctx, c, instance, key, text)
+	return value, err
+}
+
+// WaitForValue is [WaitForKV] for a declared key.
+func WaitForValue[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (T, error) {
+	return WaitForKV[T](ctx, c, instance, key.Name())
 }
 
 // KVAll reads all keys of an instance with their values as JSON.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -56,6 +57,46 @@ func ExampleSetKV() {
 
 	fmt.Println(resultOf(stock, ""))
 	// Output: [chairs] <nil>
+}
+
+// Keys that were not set for long are cleared.
+func ExamplePruneKV() {
+	sessions := orchestration.New("Sessions", func(ctx *orchestration.Context, _ string) ([]string, error) {
+		orchestration.SetKV(ctx, "ada", "reads")
+		if err := orchestration.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+		now, err := orchestration.UTCNow(ctx)
+		orchestration.SetKV(ctx, "grace", "writes")
+		orchestration.PruneKV(ctx, now)
+		return orchestration.KVKeys(ctx), err
+	})
+
+	fmt.Println(resultOf(sessions, ""))
+	// Output: [grace] <nil>
+}
+
+// An orchestration reads what another one keeps. With a declared key, Visits.Of(ctx, instance) does the same.
+func ExampleKVOf() {
+	counts := orchestration.New("Counts", func(ctx *orchestration.Context, n int) (int, error) {
+		Visits.Set(ctx, n)
+		return n, nil
+	})
+	reports := orchestration.New("Reports", func(ctx *orchestration.Context, _ string) (string, error) {
+		if _, err := orchestration.Sub(ctx, counts, 7, orchestration.WithInstanceID("museum")).Await(); err != nil {
+			return "", err
+		}
+		visits, _, err := orchestration.KVOf[int](ctx, "museum", "visits")
+		_, open, _ := Visits.Of(ctx, "library")
+		return fmt.Sprint(visits, " visits; a library: ", open), err
+	})
+
+	ctx, c, stop := working(counts, reports)
+	defer stop()
+	run, err := client.Start(ctx, c, reports, "report-1", "")
+	check(err)
+	fmt.Println(run.Wait(ctx))
+	// Output: 7 visits; a library: false <nil>
 }
 
 // Progress is how far an import is.

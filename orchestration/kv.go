@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
@@ -42,3 +45,34 @@ func ClearAllKV(ctx *Context) { ctx.env.Emit(replay.ClearAllKV{}) }
 
 // KVKeys returns the keys in order.
 func KVKeys(ctx *Context) []string { return slices.Sorted(maps.Keys(ctx.env.KVAll())) }
+
+// PruneKV clears the keys that were last set before a time, in order, and returns how many.
+func PruneKV(ctx *Context, before time.Time) int {
+	keys := ctx.env.KVBefore(uint64(max(0, before.UnixMilli())))
+	for _, key := range keys {
+		ClearKV(ctx, key)
+	}
+	return len(keys)
+}
+
+// kvRequest and its answer, the value's JSON, have Duroxide's form (§7.13).
+type kvRequest struct {
+	Instance string `json:"instance_id"`
+	Key      string `json:"key"`
+}
+
+var kvOf = activity.Named[kvRequest, *string](registry.SyscallPrefix + "get_kv_value")
+
+// KVOf reads a key of another instance. It takes as long as an activity, and stays the same on replay. ok is false
+// when the key is not set, or there is no such instance.
+func KVOf[T any](ctx *Context, instance, key string) (value T, ok bool, err error) {
+	text, err := Activity(ctx, kvOf, kvRequest{instance, key}).Await()
+	if err != nil || text == nil {
+		return value, false, err
+	}
+	value, err = payload.DecodeJSON[T](*text)
+	if err != nil {
+		return value, true, fmt.Errorf("value of key %q of %q: %w", key, instance, err)
+	}
+	return value, true, nil
+}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/orchestrationtest"
 )
 
 func TestKeys(t *testing.T) {
@@ -112,5 +114,67 @@ func TestCustomStatus(t *testing.T) {
 	raise()
 	if got := result(t, run); got != "true" {
 		t.Errorf("output = %s", got)
+	}
+}
+
+// PruneKV goes by the times at which the function set the keys, also where a replay sets them again later: every run of
+// orchestrationtest is replayed at each of its events.
+func TestPruneKV(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Prunes", func(ctx *orchestration.Context, _ string) ([]string, error) {
+		var seen []string
+		look := func(pruned int) { seen = append(seen, fmt.Sprint(pruned, orchestration.KVKeys(ctx))) }
+		for _, key := range []string{"b", "a", "c"} {
+			orchestration.SetKV(ctx, key, 1)
+		}
+		began, err := orchestration.UTCNow(ctx)
+		orchestration.Sleep(ctx, 2*time.Hour)
+		orchestration.SetKV(ctx, "c", 2)
+		orchestration.SetKV(ctx, "d", 1)
+		look(orchestration.PruneKV(ctx, began))
+		look(orchestration.PruneKV(ctx, began.Add(time.Hour)))
+		look(orchestration.PruneKV(ctx, began.Add(2*time.Hour+time.Second))) // a replay sets them later than this
+		orchestration.Sleep(ctx, time.Hour)
+		orchestration.SetKV(ctx, "e", 1)
+		look(orchestration.PruneKV(ctx, time.Time{}))
+		return seen, err
+	})
+	env := orchestrationtest.New(t)
+	got, err := orchestrationtest.Run(env, def, "")
+	if diff := cmp.Diff([]string{"0 [a b c d]", "2 [c d]", "2 []", "0 [e]"}, got); diff != "" || err != nil {
+		t.Errorf("seen (-want +got):\n%s\n%v", diff, err)
+	}
+}
+
+// TestKVOf reads keys of another instance: one that is set, one that is not, one of another type, and of nobody.
+func TestKVOf(t *testing.T) {
+	t.Parallel()
+	shelf := orchestration.NewKey[int]("shelf")
+	keeps := orchestration.New("Keeps", func(ctx *orchestration.Context, n int) (int, error) {
+		shelf.Set(ctx, n)
+		orchestration.SetKV(ctx, "label", "books")
+		return n, nil
+	})
+	reads := orchestration.New("Reads", func(ctx *orchestration.Context, _ string) (seen []string, err error) {
+		if _, err = orchestration.Sub(ctx, keeps, 12, orchestration.WithInstanceID("keeper")).Await(); err != nil {
+			return nil, err
+		}
+		for _, of := range []struct{ instance, key string }{{"keeper", "shelf"}, {"keeper", "none"}, {"nobody", "shelf"}, {"keeper", "label"}} {
+			n, ok, err := orchestration.KVOf[int](ctx, of.instance, of.key)
+			seen = append(seen, fmt.Sprint(n, ok, err))
+		}
+		n, ok, err := shelf.Of(ctx, "keeper")
+		return append(seen, fmt.Sprint(n, ok)), err
+	})
+	want := []string{
+		"12 true <nil>", "0 false <nil>", "0 false <nil>",
+		`0 true value of key "label" of "keeper": cannot decode 7 bytes into int: cannot read JSON string at byte 7`, "12 true",
+	}
+	if diff := cmp.Diff(want, result(t, start(newEngine(t, keeps, reads), reads, ""))); diff != "" {
+		t.Errorf("a worker: seen (-want +got):\n%s", diff)
+	}
+	got, err := orchestrationtest.Run(orchestrationtest.New(t, keeps), reads, "")
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("orchestrationtest: seen (-want +got):\n%s\n%v", diff, err)
 	}
 }

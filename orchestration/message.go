@@ -60,6 +60,11 @@ func (k Key[T]) Set(ctx *Context, value T) { SetKV(ctx, k.name, value) }
 // Get reads the key; ok is false when it is not set.
 func (k Key[T]) Get(ctx *Context) (value T, ok bool, err error) { return GetKV[T](ctx, k.name) }
 
+// Of reads the key of another instance, see [KVOf].
+func (k Key[T]) Of(ctx *Context, instance string) (value T, ok bool, err error) {
+	return KVOf[T](ctx, instance, k.name)
+}
+
 // Clear removes the key.
 func (k Key[T]) Clear(ctx *Context) { ClearKV(ctx, k.name) }
 

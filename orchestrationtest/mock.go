@@ -2,6 +2,7 @@ package orchestrationtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -175,8 +176,29 @@ func (e *Env) builtIn(name string) (registry.ActivityFunc, bool) {
 		}, true
 	case registry.SyscallPrefix + "utc_now_ms":
 		return func(context.Context, string) (string, error) { return strconv.FormatUint(e.clock.now, 10), nil }, true
+	case registry.SyscallPrefix + "get_kv_value":
+		return e.getKVValue, true
 	}
 	return nil, false
+}
+
+// getKVValue reads a key of another instance, nil if there is none.
+func (e *Env) getKVValue(_ context.Context, input string) (string, error) {
+	var request struct {
+		InstanceID string `json:"instance_id"`
+		Key        string `json:"key"`
+	}
+	if err := json.Unmarshal([]byte(input), &request); err != nil {
+		return "", err
+	}
+	var value *string
+	if in := e.instances[request.InstanceID]; in != nil {
+		if entry, ok := in.keys()[request.Key]; ok {
+			value = &entry.Value
+		}
+	}
+	data, err := json.Marshal(value)
+	return string(data), err
 }
 
 // startMocked calls the mock of an orchestration, and tells the parent if there is one.

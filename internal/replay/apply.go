@@ -106,9 +106,14 @@ func (e *engine) bind(h *Handle, event provider.Event) {
 		}
 		e.dequeued = true
 	case provider.KeyValueSet:
-		if entry, ok := e.env.kv[k.Key]; ok && entry.Value == k.Value {
-			e.env.kv[k.Key] = provider.KVEntry{Value: k.Value, LastUpdatedAtMs: k.LastUpdatedAtMs}
-		}
+		e.bindTime(k)
+	}
+}
+
+// bindTime gives a key the recorded time, unless it was set anew or cleared since.
+func (e *engine) bindTime(set provider.KeyValueSet) {
+	if entry, ok := e.env.kv[set.Key]; ok && entry.Value == set.Value {
+		e.env.kv[set.Key] = provider.KVEntry{Value: set.Value, LastUpdatedAtMs: set.LastUpdatedAtMs}
 	}
 }
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -217,4 +218,27 @@ func (v *Env) KV(key string) (provider.KVEntry, bool) {
 func (v *Env) KVAll() map[string]provider.KVEntry {
 	v.coroutine.mustOwn()
 	return maps.Clone(v.kv)
+}
+
+// KVBefore returns the keys that were last set before a time, in order.
+func (v *Env) KVBefore(ms uint64) []string {
+	v.coroutine.mustOwn()
+	v.takeRecordedTimes()
+	keys := slices.Sorted(maps.Keys(v.kv))
+	return slices.DeleteFunc(keys, func(key string) bool { return v.kv[key].LastUpdatedAtMs >= ms })
+}
+
+// takeRecordedTimes gives the keys that a replay has set since it was last polled the times that the history has, which are
+// those that the function saw.
+func (v *Env) takeRecordedTimes() {
+	e, next := v.engine, 0
+	for at := e.at; at < e.persisted && next < len(v.emitted); at++ {
+		if !isSchedule(e.events[at].Kind) {
+			continue
+		}
+		if recorded, ok := e.events[at].Kind.(provider.KeyValueSet); ok && matches(v.emitted[next].action, recorded) {
+			e.bindTime(recorded)
+		}
+		next++
+	}
 }
