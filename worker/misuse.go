@@ -55,6 +55,10 @@ func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
 	if b := result.Lingering; b != nil {
 		logLingering(ctx, t.logger, b)
 	}
+	if s := result.Stuck; s != nil {
+		t.logger.WarnContext(ctx, "an orchestration waits for something that can never come, such as a channel that no block sends to; "+
+			"only a cancellation ends it", "at", s.At)
+	}
 	for _, near := range result.Nearing {
 		t.logger.WarnContext(ctx, "an orchestration has reached half of a limit, beyond which it fails",
 			"what", near.What, "count", near.Count, "limit", near.Limit)

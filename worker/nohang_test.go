@@ -351,6 +351,41 @@ func TestLostEventIsTold(t *testing.T) {
 	}
 }
 
+// An orchestration that waits for nothing that can come is told with its line. As long as it waits
+// for an event it is not.
+func TestWaitForNothingIsTold(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Stuck", func(ctx *orchestration.Context, _ string) (int, error) {
+		event := orchestration.WaitForEvent[string](ctx, "go")
+		ctx.SetCustomStatus("waiting")
+		if _, err := event.Await(); err != nil {
+			return 0, err
+		}
+		return orchestration.NewChannel[int](ctx, 0).Receive().Await()
+	})
+	for _, cached := range []int{-1, 10} {
+		store := openStore(t)
+		logger, log := logged()
+		stop := runWorker(t, store, worker.Options{CachedInstances: cached, Logger: logger}, def)
+		run := start(t, store, def, "")
+		waitForStatus(t, store, run.Instance())
+		raise(t, store, run.Instance(), "misspelt")
+		stop()
+		if found := lines(log, "can never come"); len(found) != 0 {
+			t.Errorf("told while it waits for an event:\n%s", log)
+		}
+		raise(t, store, run.Instance(), "go")
+		stop = runWorker(t, store, worker.Options{CachedInstances: cached, Logger: logger}, def)
+		for patience := deadline(t); len(lines(log, "can never come")) == 0 && patience.Err() == nil; {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+		if found := lines(log, "level=WARN", "can never come", "at=worker/nohang_test.go:"); len(found) != 1 {
+			t.Errorf("told %d times:\n%s", len(found), log)
+		}
+	}
+}
+
 // Lost events of one name that a turn finds are told together.
 func TestLostEventsAreToldTogether(t *testing.T) {
 	t.Parallel()

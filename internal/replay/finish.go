@@ -42,6 +42,8 @@ func (e *engine) finish() {
 	e.enforceLimits()
 	if e.outcome != Continue {
 		e.cancelActivities()
+	} else {
+		e.res.Stuck = e.stuck()
 	}
 }
 

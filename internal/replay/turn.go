@@ -110,6 +110,9 @@ type Result struct {
 	Nearing []Nearing
 	// Unheard are the names of events that arrived and that nobody waited for.
 	Unheard []string
+	// Stuck is set when the function waits and nothing that it has asked for can wake it. At is
+	// where it waits, empty if that is not known.
+	Stuck *Stuck
 	// Unreadable are the messages that the function has read in this turn and passed over,
 	// see [Env.Again].
 	Unreadable []Unreadable
