@@ -55,18 +55,12 @@ func PruneKV(ctx *Context, before time.Time) int {
 	return len(keys)
 }
 
-// kvRequest and its answer, the value's JSON, have Duroxide's form (§7.13).
-type kvRequest struct {
-	Instance string `json:"instance_id"`
-	Key      string `json:"key"`
-}
-
-var kvOf = activity.Named[kvRequest, *string](registry.SyscallPrefix + "get_kv_value")
+var kvOf = activity.Named[registry.KVRequest, *string](registry.ReadKV)
 
 // KVOf reads a key of another instance. It takes as long as an activity, and stays the same on replay. ok is false
 // when the key is not set, or there is no such instance.
 func KVOf[T any](ctx *Context, instance, key string) (value T, ok bool, err error) {
-	text, err := Activity(ctx, kvOf, kvRequest{instance, key}).Await()
+	text, err := Activity(ctx, kvOf, registry.KVRequest{Instance: instance, Key: key}).Await()
 	if err != nil || text == nil {
 		return value, false, err
 	}

@@ -2,7 +2,6 @@ package orchestrationtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -176,29 +175,20 @@ func (e *Env) builtIn(name string) (registry.ActivityFunc, bool) {
 		}, true
 	case registry.SyscallPrefix + "utc_now_ms":
 		return func(context.Context, string) (string, error) { return strconv.FormatUint(e.clock.now, 10), nil }, true
-	case registry.SyscallPrefix + "get_kv_value":
-		return e.getKVValue, true
+	case registry.ReadKV:
+		return registry.KVReader(e.kvValue), true
 	}
 	return nil, false
 }
 
-// getKVValue reads a key of another instance, nil if there is none.
-func (e *Env) getKVValue(_ context.Context, input string) (string, error) {
-	var request struct {
-		InstanceID string `json:"instance_id"`
-		Key        string `json:"key"`
-	}
-	if err := json.Unmarshal([]byte(input), &request); err != nil {
-		return "", err
-	}
-	var value *string
-	if in := e.instances[request.InstanceID]; in != nil {
-		if entry, ok := in.keys()[request.Key]; ok {
-			value = &entry.Value
+// kvValue reads a key of another instance, nil if there is none.
+func (e *Env) kvValue(_ context.Context, instance, key string) (*string, error) {
+	if in := e.instances[instance]; in != nil {
+		if entry, ok := in.keys()[key]; ok {
+			return &entry.Value, nil
 		}
 	}
-	data, err := json.Marshal(value)
-	return string(data), err
+	return nil, nil
 }
 
 // startMocked calls the mock of an orchestration, and tells the parent if there is one.

@@ -2,9 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -16,9 +13,9 @@ import (
 // syscalls are the built-in activities, whose prefix is reserved.
 func (w *Worker) syscalls() map[string]registry.ActivityFunc {
 	return map[string]registry.ActivityFunc{
-		registry.SyscallPrefix + "new_guid":     func(context.Context, string) (string, error) { return uuid.NewString(), nil },
-		registry.SyscallPrefix + "utc_now_ms":   func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil },
-		registry.SyscallPrefix + "get_kv_value": w.getKVValue,
+		registry.SyscallPrefix + "new_guid":   func(context.Context, string) (string, error) { return uuid.NewString(), nil },
+		registry.SyscallPrefix + "utc_now_ms": func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil },
+		registry.ReadKV:                       registry.KVReader(w.kvValue),
 	}
 }
 
@@ -30,22 +27,11 @@ func (w *Worker) handler(name string) (registry.ActivityFunc, bool) {
 	return w.registry.Activity(name)
 }
 
-// getKVValue reads another instance's key (§7.13).
-func (w *Worker) getKVValue(ctx context.Context, input string) (string, error) {
-	var request struct {
-		InstanceID string `json:"instance_id"`
-		Key        string `json:"key"`
-	}
-	if err := json.Unmarshal([]byte(input), &request); err != nil {
-		return "", errors.New("reading a key of another instance: the request is not valid JSON")
-	}
-	value, err := w.store.GetKVValue(ctx, request.InstanceID, request.Key)
-	if err == nil {
-		value, err = sealed.OpenOptional(ctx, w.options.Codec, value)
-	}
+// kvValue reads another instance's key.
+func (w *Worker) kvValue(ctx context.Context, instance, key string) (*string, error) {
+	value, err := w.store.GetKVValue(ctx, instance, key)
 	if err != nil {
-		return "", fmt.Errorf("reading a key of instance %q: %w", request.InstanceID, err)
+		return nil, err
 	}
-	data, err := json.Marshal(value)
-	return string(data), err
+	return sealed.OpenOptional(ctx, w.options.Codec, value)
 }

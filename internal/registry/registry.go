@@ -18,9 +18,6 @@ import (
 // DefaultVersion is the version of an orchestration registered without one.
 const DefaultVersion = "1.0.0"
 
-// SyscallPrefix marks the names of built-in activities, which users cannot take.
-const SyscallPrefix = "__duroxide_syscall:"
-
 // ErrInvalid is a registration that cannot be accepted.
 var ErrInvalid = errors.New("invalid registration")
 
