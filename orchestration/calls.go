@@ -193,8 +193,8 @@ func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
 
 // Built-in activities (§7.13), which every worker runs.
 var (
-	newGUID = activity.Named[string, string](registry.SyscallPrefix + "new_guid")
-	utcNow  = activity.Named[string, int64](registry.SyscallPrefix + "utc_now_ms")
+	newGUID = activity.Named[string, string](registry.NewGUID)
+	utcNow  = activity.Named[string, int64](registry.UTCNow)
 )
 
 // NewGUID returns a random UUID that stays the same on replay.

@@ -168,12 +168,12 @@ func (e *Env) activity(item provider.ActivityExecuteItem) (registry.ActivityFunc
 // builtIn are the activities that every worker runs.
 func (e *Env) builtIn(name string) (registry.ActivityFunc, bool) {
 	switch name {
-	case registry.SyscallPrefix + "new_guid":
+	case registry.NewGUID:
 		return func(context.Context, string) (string, error) {
 			e.guids++
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", e.guids), nil
 		}, true
-	case registry.SyscallPrefix + "utc_now_ms":
+	case registry.UTCNow:
 		return func(context.Context, string) (string, error) { return strconv.FormatUint(e.clock.now, 10), nil }, true
 	case registry.ReadKV:
 		return registry.KVReader(e.kvValue), true

@@ -13,9 +13,9 @@ import (
 // syscalls are the built-in activities, whose prefix is reserved.
 func (w *Worker) syscalls() map[string]registry.ActivityFunc {
 	return map[string]registry.ActivityFunc{
-		registry.SyscallPrefix + "new_guid":   func(context.Context, string) (string, error) { return uuid.NewString(), nil },
-		registry.SyscallPrefix + "utc_now_ms": func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil },
-		registry.ReadKV:                       registry.KVReader(w.kvValue),
+		registry.NewGUID: func(context.Context, string) (string, error) { return uuid.NewString(), nil },
+		registry.UTCNow:  func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil },
+		registry.ReadKV:  registry.KVReader(w.kvValue),
 	}
 }
 

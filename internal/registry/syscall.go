@@ -10,8 +10,13 @@ import (
 // SyscallPrefix marks the names of built-in activities, which users cannot take.
 const SyscallPrefix = "__duroxide_syscall:"
 
-// ReadKV is the built-in activity that reads a key of another instance (§7.13).
-const ReadKV = SyscallPrefix + "get_kv_value"
+// The built-in activities, which every worker runs (§7.13).
+const (
+	NewGUID = SyscallPrefix + "new_guid"
+	UTCNow  = SyscallPrefix + "utc_now_ms"
+	// ReadKV reads a key of another instance.
+	ReadKV = SyscallPrefix + "get_kv_value"
+)
 
 // KVRequest is the input of [ReadKV].
 type KVRequest struct {
