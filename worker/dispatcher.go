@@ -95,28 +95,24 @@ func (d *dispatcher) look(operation string, await func(most int) []*taking) {
 
 // lookFor makes a look, which may wait in the store.
 func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
-	taken, err := d.takeFor(k, wait)
+	taken, err := d.takeFor(operation, k, wait)
 	d.worker.outage.observe(d.ctx, operation, err)
 	k.answered(taken, err)
 	k.finish()
 	return err
 }
 
-// takeFor makes the call. One for a turn waits in the store if it can: then what is started on
+// takeFor makes the call. One for a turn may wait in the store if the store can: then what is started on
 // an idle worker is locked in the transaction that stores it. Activities need no such wait, as
 // they come from turns, which ask for them.
-func (d *dispatcher) takeFor(k *taking, wait bool) (provider.Taken, error) {
+func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.Taken, error) {
 	params := k.ask()
-	if k.turn == nil {
-		defer d.worker.outage.expect(d.ctx, opFetchWork, 0)()
-		return d.taker.Take(d.ctx, params)
-	}
-	if !wait {
-		defer d.worker.outage.expect(d.ctx, opFetchTurn, 0)()
+	if k.turn == nil || !wait {
+		defer d.worker.outage.expect(d.ctx, operation, 0)()
 		return d.taker.Take(d.ctx, params)
 	}
 	params.Wait = d.worker.pollTimeout()
-	defer d.worker.outage.expect(d.ctx, opFetchTurn, params.Wait)()
+	defer d.worker.outage.expect(d.ctx, operation, params.Wait)()
 	ctx, interrupt := context.WithCancel(d.ctx)
 	defer interrupt()
 	d.turns.waiting(interrupt)
