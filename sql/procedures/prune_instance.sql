@@ -20,9 +20,8 @@
 -- Locks: instances, executions (shared, by the primary key), then executions and, by
 --   delete_events, history (each row by the primary key).
 --
--- Hints: LOOP reaches an execution through its instance, in the order in which all procedures lock
---   the two. INDEX seeks it, so that the current execution, which a turn may hold, is not touched.
---   ROWLOCK keeps the locks to rows.
+-- Hints: INDEX seeks the executions below the current one, which a turn may hold. LOOP and INDEX
+--   seek each row to delete. ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,
@@ -36,7 +35,15 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
-DECLARE @old duroxide.execution_list_v1;
+-- The end tells an execution from one with the same id, of an instance that was deleted and begun
+-- anew meanwhile.
+DECLARE @old TABLE (
+    position     INT    NOT NULL IDENTITY (1, 1) PRIMARY KEY,
+    execution_id BIGINT NOT NULL,
+    completed_at BIGINT NOT NULL
+);
+DECLARE @gone TABLE (execution_id BIGINT NOT NULL PRIMARY KEY);
+DECLARE @runs duroxide.execution_list_v1;
 DECLARE @current BIGINT, @first_kept BIGINT, @last BIGINT, @events_read INT, @count INT, @position INT = 1;
 SET @executions = 0;
 SET @events = 0;
@@ -59,16 +66,12 @@ FROM (
 IF @first_kept IS NULL OR @first_kept > @current
     SET @first_kept = @current;
 
-INSERT INTO @old (position, instance_id, execution_id)
-SELECT TOP (COALESCE(@portion, 2147483647)) ROW_NUMBER() OVER (ORDER BY e.execution_id), e.instance_id, e.execution_id
--- The instance may have been deleted and begun anew meanwhile.
-FROM duroxide.instances AS i WITH (INDEX (pk_instances))
-INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
-    ON e.instance_id = i.instance_id AND e.execution_id < i.current_execution_id
-WHERE i.instance_id = @instance_id
+INSERT INTO @old (execution_id, completed_at)
+SELECT TOP (COALESCE(@portion, 2147483647)) e.execution_id, e.completed_at
+FROM duroxide.executions AS e WITH (INDEX (pk_executions))
+WHERE e.instance_id = @instance_id
   AND e.execution_id < @first_kept
-  AND e.status <> N'Running'
-  AND (@completed_before IS NULL OR e.completed_at < @completed_before)
+  AND e.completed_at < COALESCE(@completed_before, 9223372036854775807)
 ORDER BY e.execution_id;
 SET @count = @@ROWCOUNT;
 IF @portion IS NOT NULL
@@ -78,7 +81,7 @@ BEGIN
         SELECT TOP (@portion) o.execution_id
         FROM @old AS o
         INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history))
-            ON h.instance_id = o.instance_id AND h.execution_id = o.execution_id
+            ON h.instance_id = @instance_id AND h.execution_id = o.execution_id
         ORDER BY o.position
     ) AS p;
     IF @events_read = @portion
@@ -92,12 +95,18 @@ END;
 WHILE @position <= @count
 BEGIN
     DELETE TOP (1000) e
+    OUTPUT deleted.execution_id INTO @gone (execution_id)
     FROM @old AS o
     INNER LOOP JOIN duroxide.executions AS e WITH (ROWLOCK, INDEX (pk_executions))
-        ON e.instance_id = o.instance_id AND e.execution_id = o.execution_id
+        ON e.instance_id = @instance_id AND e.execution_id = o.execution_id AND e.completed_at = o.completed_at
     WHERE o.position BETWEEN @position AND @position + 999;
     SET @executions = @executions + @@ROWCOUNT;
     SET @position = @position + 1000;
 END;
-IF @count > 0
-    EXEC duroxide.delete_events @runs = @old, @events = @events OUTPUT;
+IF @executions > 0
+BEGIN
+    INSERT INTO @runs (position, instance_id, execution_id)
+    SELECT ROW_NUMBER() OVER (ORDER BY g.execution_id), @instance_id, g.execution_id
+    FROM @gone AS g;
+    EXEC duroxide.delete_events @runs = @runs, @events = @events OUTPUT;
+END;

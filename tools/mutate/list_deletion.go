@@ -56,8 +56,12 @@ var deletionMutants = []mutant{
 		old: "IF @first_kept IS NULL OR @first_kept > @current\n    SET @first_kept = @current;\n", new: "",
 	},
 	{
-		what: "prunes executions that run", kind: conditionRemoved, module: "prune_instance",
-		old: "  AND e.status <> N'Running'\n", new: "",
+		what: "prunes what has ended too late", kind: conditionRemoved, module: "prune_instance",
+		old: "COALESCE(@completed_before, 9223372036854775807)", new: "9223372036854775807",
+	},
+	{
+		what: "prunes what has begun anew", kind: conditionRemoved, module: "prune_instance",
+		old: " AND e.completed_at = o.completed_at\n", new: "\n",
 	},
 	{
 		what: "deletes histories before the executions", kind: orderSwapped, module: "prune_instance",

@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest"
@@ -51,5 +52,31 @@ func mended() []Scenario {
 			},
 			Allow: []int32{2627},
 		},
+		{
+			Name: "a prune of an instance that is deleted and begun anew",
+			Prepare: start("a") + fetchTurnOf(8) +
+				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
+				fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
+			Sessions: []tsqltest.Session{
+				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
+				does("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "events": events(1, 2)}.named("Order").ack(7)),
+			},
+			Allow: []int32{50020}, // when there is no instance
+			Check: endsWhole,
+		},
 	}
+}
+
+// endsWhole says that each execution that is there has its history, that none has left its history behind, and that the current one is there.
+func endsWhole(e *tsqltest.End) error {
+	for what, sum := range map[string]string{
+		"executions lack events":                      "SELECT COUNT(*) FROM duroxide.executions AS e WHERE 2 > (SELECT COUNT(*) FROM duroxide.history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id)",
+		"events have lost their execution":            "SELECT COUNT(*) FROM duroxide.history AS h WHERE NOT EXISTS (SELECT 1 FROM duroxide.executions AS e WHERE e.instance_id = h.instance_id AND e.execution_id = h.execution_id)",
+		"instances have lost their current execution": "SELECT COUNT(*) FROM duroxide.instances AS i WHERE NOT EXISTS (SELECT 1 FROM duroxide.executions AS e WHERE e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id)",
+	} {
+		if n := e.Value(sum); n != int64(0) {
+			return fmt.Errorf("%v %s", n, what)
+		}
+	}
+	return nil
 }
