@@ -3,7 +3,9 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +20,14 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-func TestMain(m *testing.M) { mssqltest.Run(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(mortalVariable) == "" {
+		mssqltest.Run(m)
+	} else if err := mortal(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 // openStore opens an empty store in memory.
 func openStore(t testing.TB) *sqlite.Store {
