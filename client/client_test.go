@@ -78,6 +78,7 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{noName, provider.ErrInvalidArgument, `starting  "i": the orchestration has no name: invalid argument`},
+		{c.StartNamed(ctx, "Caf\xe9", "i", ""), provider.ErrInvalidArgument, "starting Caf\xe9 \"i\": the orchestration's name is not valid UTF-8: invalid argument"},
 		{reserved, provider.ErrInvalidArgument, `starting O "sub::7": invalid argument: instance id 'sub::7' uses the reserved sub-orchestration marker 'sub::'`},
 		{
 			c.StartNamed(ctx, "O", "a::sub::7", ""), provider.ErrInvalidArgument,

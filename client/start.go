@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/hook"
@@ -82,8 +83,9 @@ func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 //
 // If the store's answer is lost, the instance may have been started nevertheless. Use [UseExisting] to start again.
 //
-// Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id that
-// begins with "sub::" or contains "::sub::", which are reserved for sub-orchestrations.
+// Error: [provider.ErrInvalidArgument] for a definition without a name or with a name that is not valid UTF-8, which no
+// worker can register, and for an id that begins with "sub::" or contains "::sub::", which are reserved for
+// sub-orchestrations.
 func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
 	text, err := payload.EncodeAs(input)
 	since := c.listenForEnd(instance)
@@ -137,6 +139,9 @@ func (c *Client) startWith(ctx context.Context, name, instance, input, headers s
 	}
 	if name == "" {
 		return false, fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
+	}
+	if !utf8.ValidString(name) {
+		return false, fmt.Errorf("the orchestration's name is not valid UTF-8: %w", provider.ErrInvalidArgument)
 	}
 	if err := replay.CheckInstanceID(instance); err != nil {
 		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
