@@ -18,11 +18,13 @@
 --   3 Deleted: the ids of the deleted instances
 --
 -- Locks: inboxes (the whole tree in the order of ids, by lock_inboxes, and then children that
---   were created meanwhile); then by delete_list orchestrator_queue, instances, executions,
+--   were created meanwhile); instances, orchestrator_queue (shared, of children that were deleted
+--   meanwhile); then by delete_list orchestrator_queue, instances, executions,
 --   history, kv_store, kv_delta, worker_queue, each by its primary key.
 --
 -- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for
---   other lists.
+--   other lists. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN, as the queue's statistics change
+--   all the time.
 --
 -- Errors:
 --   50020 instance_not_found: there is no such instance
@@ -73,6 +75,16 @@ BEGIN TRY
 
     IF @running IS NULL
     BEGIN
+        -- lock_inboxes has added those of children that were deleted meanwhile.
+        DELETE TOP (1000) b
+        FROM @locked AS l
+        INNER LOOP JOIN duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = l.instance_id
+        WHERE NOT EXISTS (SELECT 1 FROM @tree AS t WHERE t.id = l.instance_id)
+          AND NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = l.instance_id)
+          AND NOT EXISTS (
+              SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = l.instance_id
+          )
+        OPTION (KEEPFIXED PLAN);
         EXEC duroxide.delete_list @list = @tree, @instances = @instances OUTPUT, @executions = @executions OUTPUT,
             @events = @events OUTPUT, @messages = @messages OUTPUT;
         COMMIT TRANSACTION;

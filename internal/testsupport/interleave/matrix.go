@@ -341,6 +341,9 @@ func triples() []Scenario {
 	} {
 		list = append(list, among(names))
 	}
+	for _, o := range operations() {
+		list = append(list, among([]string{o.name, "begin anew"}))
+	}
 	return list
 }
 

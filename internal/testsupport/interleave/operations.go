@@ -269,6 +269,15 @@ func admin() []operation {
 func rare() []operation {
 	const e = "EXEC duroxide.lock_inbox @instance_id = N'e'; UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'e';\n"
 	return []operation{
+		{name: "begin anew", batch: on(`SET XACT_ABORT ON; BEGIN TRANSACTION;
+EXEC duroxide.delete_instance @instance_id = N'%[1]s', @force = 1;
+EXEC duroxide.lock_inbox @instance_id = N'%[1]s';
+INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (N'%[1]s', N'Anew', 1, 1, 1);
+INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at) VALUES (N'%[1]s', 1, N'Running', 1);
+INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+VALUES (N'%[1]s', 1, 1, N'OrchestrationStarted', N'{}', 2, 1), (N'%[1]s', 1, 2, N'TimerCreated', N'{}', 2, 1);
+COMMIT TRANSACTION;
+`)},
 		{name: "e runs again", batch: always("SET XACT_ABORT ON; BEGIN TRANSACTION;\n" + e + "COMMIT TRANSACTION;\n"), anywhere: true},
 		{name: "delete the ended e", batch: always("EXEC duroxide.delete_instance @instance_id = N'e', @force = 0;\n"), anywhere: true},
 		{name: "delete the ended", batch: func(_ string, n int) string {
