@@ -85,7 +85,7 @@ func TestToldErrors(t *testing.T) {
 	}{
 		{refused(), false, false},
 		{refused(50010, 50011), false, false},
-		{refused(1222, 50010), true, true},
+		{refused(1222, 50010), true, false},
 		{refused(2627), true, true},
 		{refused(1205, 1222), false, true},
 		{refused(1222, 1205), false, true},
