@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -28,8 +26,8 @@ type heads[K comparable] struct {
 	// read says that there is a bound for every ready row.
 	read   bool
 	bounds map[K]map[int64]int64
-	// order is what take sorts, kept for the next call.
-	order []head[K]
+	// candidates are what take has left to seek, kept for the next call.
+	candidates []head[K]
 }
 
 // head is one bound.
@@ -74,22 +72,22 @@ type seen struct {
 // take returns the least id that seek finds under the keys and codes admitted, if it is below
 // a limit; 0 for none, and for no limit. The caller locks it, or takes the call back.
 func (h *heads[K]) take(limit int64, admits func(K) bool, known seenSet, seek func(K, int64) (seen, error)) (int64, error) {
-	h.order = h.order[:0]
+	h.candidates = h.candidates[:0]
 	for key, bounds := range h.bounds {
 		if !admits(key) {
 			continue
 		}
 		for code, bound := range bounds {
 			if known.admits(code) {
-				h.order = append(h.order, head[K]{key, code, bound})
+				h.candidates = append(h.candidates, head[K]{key, code, bound})
 			}
 		}
 	}
-	slices.SortFunc(h.order, func(a, b head[K]) int { return cmp.Compare(a.bound, b.bound) })
 	var best int64
 	var rest head[K]
-	for _, next := range h.order {
-		if limit != 0 && limit <= next.bound {
+	for {
+		next, ok := h.least()
+		if !ok || limit != 0 && limit <= next.bound {
 			break
 		}
 		row, err := seek(next.key, next.code)
@@ -105,6 +103,23 @@ func (h *heads[K]) take(limit int64, admits func(K) bool, known seenSet, seek fu
 		h.set(rest.key, rest.code, rest.bound)
 	}
 	return best, nil
+}
+
+// least takes the least bound out of the candidates. Most calls take one or two of them, which costs less than sorting all.
+func (h *heads[K]) least() (least head[K], ok bool) {
+	last := len(h.candidates) - 1
+	if last < 0 {
+		return least, false
+	}
+	at := 0
+	for i, c := range h.candidates {
+		if c.bound < h.candidates[at].bound {
+			at = i
+		}
+	}
+	least, h.candidates[at] = h.candidates[at], h.candidates[last]
+	h.candidates = h.candidates[:last]
+	return least, true
 }
 
 // forget drops all bounds.
