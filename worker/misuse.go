@@ -12,7 +12,9 @@ import (
 
 // limits are the options that bound a turn and a history.
 func (o Options) limits() replay.Limits {
-	return replay.Limits{Actions: limit(o.MaxTurnActions), Events: limit(o.MaxHistoryEvents), Bytes: limit(o.MaxHistoryBytes)}
+	return replay.Limits{
+		Actions: limit(o.MaxTurnActions), Events: limit(o.MaxHistoryEvents), Bytes: limit(o.MaxHistoryBytes), Nesting: limit(o.MaxNesting),
+	}
 }
 
 // blocked gives a turn back whose function waits for something other than its context,

@@ -290,6 +290,9 @@ func TestLimitsOfTurnsAndHistories(t *testing.T) {
 				}
 			}
 		}, worker.Options{MaxHistoryBytes: 1000}, "bytes of payload in the history, the limit is 1000", true},
+		{"nesting", func(ctx *orchestration.Context, _ string) (string, error) {
+			return orchestration.Sub(ctx, orchestration.Named[string, string]("Endless"), "").Await()
+		}, worker.Options{}, "sub-orchestrations are nested 101 deep, the limit is 100", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

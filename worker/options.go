@@ -110,6 +110,10 @@ type Options struct {
 	// MaxHistoryBytes limits the total size of the inputs, results, messages and values in the history of a running
 	// execution, in UTF-8 bytes, default 64 MiB; -1 is no limit.
 	MaxHistoryBytes int
+	// MaxNesting is how many sub-orchestrations may be nested in each other, default 100; -1 is no limit. A call that
+	// would go deeper fails its instance, so that a recursion without end does. Sub-orchestrations with an id of their
+	// own ([orchestration.WithInstanceID]) are not counted.
+	MaxNesting int
 
 	// CachedInstances is how many waiting instances stay in memory between their turns, default 1,000; -1 is none.
 	// The function of a cached instance continues where it waits, and the store sends only new events, so a step
@@ -202,6 +206,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxTurnActions, replay.DefaultLimits.Actions)
 	setDefault(&o.MaxHistoryEvents, replay.DefaultLimits.Events)
 	setDefault(&o.MaxHistoryBytes, replay.DefaultLimits.Bytes)
+	setDefault(&o.MaxNesting, replay.DefaultLimits.Nesting)
 	setDefault(&o.CachedInstances, 1000)
 	setDefault(&o.CachedBytes, 64<<20)
 	setDefault(&o.QuietTime, 5*time.Minute)

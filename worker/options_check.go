@@ -65,6 +65,7 @@ func (o Options) checkNegative() error {
 		{"MaxTurnActions", int64(o.MaxTurnActions)},
 		{"MaxHistoryEvents", int64(o.MaxHistoryEvents)},
 		{"MaxHistoryBytes", int64(o.MaxHistoryBytes)},
+		{"MaxNesting", int64(o.MaxNesting)},
 		{"CachedInstances", int64(o.CachedInstances)},
 		{"CachedBytes", int64(o.CachedBytes)},
 		{"UnknownCodeTimeout", int64(o.UnknownCodeTimeout)},

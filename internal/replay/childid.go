@@ -27,6 +27,15 @@ func childInstance(parent, child string) string {
 	return child
 }
 
+// nesting is how many generated ids of children an id consists of.
+func nesting(id string) int { return strings.Count(id, "::"+childMarker) }
+
+// startsGenerated reports whether an action starts a child with a generated id.
+func startsGenerated(action Action) bool {
+	sub, ok := action.(CallSub)
+	return ok && sub.Instance == ""
+}
+
 // IsGeneratedChild reports whether an id is one that is made for a child of that parent,
 // which nobody else can have.
 func IsGeneratedChild(parent, id string) bool { return strings.HasPrefix(id, parent+"::"+childMarker) }

@@ -13,7 +13,7 @@ func (e *engine) convert() bool {
 			e.next = &next
 			continue
 		}
-		if sub, ok := h.action.(CallSub); ok && sub.Instance == "" {
+		if startsGenerated(h.action) {
 			h.child = generatedSuffix(e.turn.ExecutionID, e.nextEventID())
 		}
 		e.bind(h, e.record(nil, h.action.event(h)))

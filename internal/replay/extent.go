@@ -14,10 +14,12 @@ type Limits struct {
 	Events int
 	// Bytes is the sum of the payloads in a history, in UTF-8 bytes.
 	Bytes int
+	// Nesting is how many sub-orchestrations with generated ids may be below each other.
+	Nesting int
 }
 
 // DefaultLimits are those of a worker that was given no others.
-var DefaultLimits = Limits{Actions: 10_000, Events: 50_000, Bytes: 64 << 20}
+var DefaultLimits = Limits{Actions: 10_000, Events: 50_000, Bytes: 64 << 20, Nesting: 100}
 
 // Nearing says that a turn has reached half of a limit.
 type Nearing struct {
@@ -83,6 +85,8 @@ func (v *Env) spend(action Action) {
 		v.exceeded = exceeds(whatActions, actions, limits.Actions)
 	} else if bytes := v.asked.actionBytes - e.recorded.actionBytes; limits.Bytes > 0 && bytes > limits.Bytes {
 		v.exceeded = exceeds(whatBytes, bytes, limits.Bytes)
+	} else if depth := nesting(e.turn.Instance) + 1; limits.Nesting > 0 && depth > limits.Nesting && actions > 0 && startsGenerated(action) {
+		v.exceeded = fmt.Sprintf("sub-orchestrations are nested %d deep, the limit is %d; see that the recursion ends", depth, limits.Nesting)
 	}
 	if v.exceeded != "" {
 		v.Halt()
