@@ -54,6 +54,9 @@ type slots[S comparable] struct {
 	// last one.
 	notices uint64
 	fresh   bool
+	// unseen means that a slot is free for which no call has looked since the last notice, and whose
+	// work a call for others does not find: that of its sessions.
+	unseen bool
 }
 
 // newSlots returns the slots, all free. The first look is made without a notice.
@@ -74,7 +77,7 @@ func (s *slots[S]) put(unseen bool, free ...S) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.give(free)
-	s.look = s.look || unseen
+	s.look, s.unseen = s.look || unseen, s.unseen || unseen
 	s.signal()
 }
 
@@ -164,6 +167,7 @@ func (s *slots[S]) allFree() bool {
 // noticed is called with the lock held, as are hear and signal.
 func (s *slots[S]) noticed() {
 	s.look, s.fresh, s.again = true, true, time.Time{}
+	s.unseen = s.unspared != nil && s.unspared()
 	s.notices++
 }
 
@@ -202,11 +206,13 @@ func (s *slots[S]) reserve(n int, instead ...S) (reserved []S, seen uint64) {
 
 // take is called with the lock held.
 func (s *slots[S]) take(n int) []S {
-	left := len(s.free) - min(n, s.room())
+	room := s.room()
+	left := len(s.free) - min(n, room)
 	taken := append([]S(nil), s.free[left:]...)
 	clear(s.free[left:])
 	s.free = s.free[:left]
 	s.used += len(taken)
+	s.unseen = s.unseen && n < room
 	return taken
 }
 
@@ -228,7 +234,7 @@ func (s *slots[S]) looked(seen uint64, asked, found int) (more bool) {
 	switch {
 	case asked == 0:
 	case found < asked:
-		s.look = s.look && s.notices != seen
+		s.look = s.look && (s.unseen || s.notices != seen)
 		s.rest = time.Now().Add(lookAgain)
 	case s.fresh:
 		s.fresh, s.again = false, time.Now().Add(lookAgain)

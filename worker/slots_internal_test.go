@@ -24,7 +24,7 @@ func TestWhenADispatcherLooks(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			began := time.Now()
-			free, seen := s.await(ctx, 1)
+			free, seen := s.await(ctx, 3)
 			s.put(false, free...)
 			if waited := time.Since(began); waited != want {
 				t.Fatalf("%s: looked after %v, want %v", step, waited, want)
@@ -51,6 +51,61 @@ func TestWhenADispatcherLooks(t *testing.T) {
 		s.looked(seen, 1, 0)
 		due("nor did it find anything", time.Hour)
 	})
+}
+
+// A look for some slots does not tell what there is in the sessions of others: these are looked for as well.
+func TestEverySlotLooksForItsSessions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		event func(t *testing.T, s *slots[int], ready chan<- struct{})
+	}{
+		{"a notice that an acknowledgement hears first", func(t *testing.T, s *slots[int], ready chan<- struct{}) {
+			t.Helper()
+			ready <- struct{}{}
+			own, seen := s.reserve(1)
+			s.looked(seen, 1, 0)
+			s.put(false, own...)
+		}},
+		{"a slot that comes free during a look for others", func(t *testing.T, s *slots[int], _ chan<- struct{}) {
+			t.Helper()
+			busy, _ := s.reserve(1)
+			others, seen := s.reserve(2)
+			s.put(true, busy...)
+			s.looked(seen, 2, 0)
+			s.put(false, others...)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ready := make(chan struct{}, 1)
+				s := newSlots(ready, []int{1, 2, 3})
+				s.unspared = func() bool { return true }
+				look := func() []int {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+					defer cancel()
+					free, seen := s.await(ctx, 3)
+					s.looked(seen, len(free), 0)
+					s.put(false, free...)
+					return free
+				}
+				if n := len(look()); n != 3 {
+					t.Fatalf("the first look is for %d slots, want 3", n)
+				}
+				if free := look(); free != nil {
+					t.Fatalf("a second look for %v", free)
+				}
+				test.event(t, s, ready)
+				if n := len(look()); n != 3 {
+					t.Errorf("a look for %d slots, want one for all 3", n)
+				}
+				if free := look(); free != nil {
+					t.Errorf("another look for %v", free)
+				}
+			})
+		})
+	}
 }
 
 // idleStore counts looks for work, of which there is none.
