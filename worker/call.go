@@ -204,8 +204,8 @@ func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<
 	})
 	result, failure := fn(ctx, c.item.Input)
 	err = failure
-	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && errors.Is(err, codec.ErrNotDecoded) {
-		completion = undecoded{err: err}
+	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && (errors.Is(err, codec.ErrNotDecoded) || provider.IsRetryable(err)) {
+		completion = unread{err: err}
 		return
 	}
 	if err != nil {

@@ -25,8 +25,8 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 		// Most likely failed because of the shutdown: let another worker try.
 		return func() { c.abandon(ctx, 0, true) }
 	}
-	if u, ok := completion.(undecoded); ok {
-		return func() { c.undecodable(ctx, u.err) }
+	if u, ok := completion.(unread); ok {
+		return func() { c.readAgain(ctx, u.err) }
 	}
 	if failed {
 		c.worker.withError(c.logger, failure.Details).WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)

@@ -58,10 +58,27 @@ func (c *call) undecodable(ctx context.Context, err error) {
 	c.abandon(ctx, delay, true)
 }
 
-// undecoded is the outcome of a built-in activity that has read a payload it cannot decode.
-type undecoded struct {
+// unread is the outcome of a built-in activity that could not read from the store, or not decode what
+// it has read.
+type unread struct {
 	provider.WorkItem
 	err error
+}
+
+// readAgain gives such an activity back: trouble that may pass fails no orchestration.
+func (c *call) readAgain(ctx context.Context, err error) {
+	switch {
+	case errors.Is(err, codec.ErrNotDecoded):
+		c.undecodable(ctx, err)
+	case errors.Is(context.Cause(ctx), errShutdown):
+		c.abandon(ctx, 0, true)
+	default:
+		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
+		c.worker.failed(c.key(), err)
+		c.logger.WarnContext(ctx, "the store could not be read for an activity, which is tried again",
+			"error", err, "attempt", c.fetched.AttemptCount, "retry_in", delay)
+		c.abandon(ctx, delay, false)
+	}
 }
 
 // undecodableDelay is how long work is hidden that cannot be decoded: it doubles each time.

@@ -1,0 +1,46 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// noKV is a store that cannot read a key for the first few times.
+type noKV struct {
+	*sqlite.Store
+
+	failures atomic.Int32
+	err      error
+}
+
+func (s *noKV) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	if s.failures.Add(-1) >= 0 {
+		return nil, s.err
+	}
+	return s.Store.GetKVValue(ctx, instance, key)
+}
+
+var reading = orchestration.New("Reading", func(ctx *orchestration.Context, _ string) (bool, error) {
+	_, ok, err := orchestration.KVOf[string](ctx, "nobody", "key")
+	return ok, err
+})
+
+// Trouble of the store that may pass fails no orchestration that reads another instance's key, as it
+// fails no other call of the library to the store.
+func TestKVOfWaitsForTheStore(t *testing.T) {
+	t.Parallel()
+	store := &noKV{Store: openStore(t), err: provider.Retryable("get_kv_value", "the connection is lost", errors.New("reset"))}
+	store.failures.Store(3)
+	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond}, reading)
+	if result(t, start(t, store, reading, "")) {
+		t.Error("there is a key of nobody")
+	}
+}
