@@ -266,6 +266,58 @@ func TestWaitForKey(t *testing.T) {
 	}
 }
 
+// keys is a store whose reads of keys go by the function.
+type keys struct {
+	provider.Provider
+
+	read func(read func() (*string, error)) (*string, error)
+}
+
+func (k keys) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	return k.read(func() (*string, error) { return k.Provider.GetKVValue(ctx, instance, key) })
+}
+
+// Trouble of the store that may pass is waited out also when the instance has ended meanwhile, and an error that stays ends
+// the wait.
+func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	def := orchestration.New("Sets", func(ctx *orchestration.Context, _ string) (string, error) {
+		orchestration.SetKV(ctx, "key", 12)
+		return "", nil
+	})
+	work(t, store, def)
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{
+		"for a moment": {provider.Retryable("get_kv_value", "the connection is lost", nil), 12},
+		"for good":     {provider.Permanent("get_kv_value", "the key is damaged", nil), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reads := 0
+			c := client.New(keys{store, func(read func() (*string, error)) (*string, error) {
+				switch reads++; reads {
+				case 1: // before the start, and the answer is late
+					run, err := client.Start(t.Context(), client.New(store), def, name, "")
+					if err == nil {
+						_, err = run.Wait(deadline(t))
+					}
+					return nil, err
+				case 2:
+					return nil, test.err
+				}
+				return read()
+			}})
+			n, err := client.WaitForKV[int](deadline(t), c, name, "key")
+			if n != test.want || (err == nil) != (test.want > 0) {
+				t.Errorf("%d, %v", n, err)
+			}
+		})
+	}
+}
+
 // A wait ends with its context and says for what it waited.
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()

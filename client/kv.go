@@ -44,26 +44,25 @@ func Value[T any](ctx context.Context, c *Client, key orchestration.Key[T], inst
 // as for [Client.Wait], and [ErrEnded] when the instance has ended without the key.
 func WaitForKV[T any](ctx context.Context, c *Client, instance, key string) (value T, err error) {
 	var text *string
-	read := func() (err error) {
+	isSet := func(provider.Progress) (_ bool, err error) { // is also asked when the instance has ended
 		if text == nil {
 			text, err = c.store.GetKVValue(ctx, instance, key)
 		}
-		return err
-	}
-	if err = read(); text == nil && (err == nil || provider.IsRetryable(err)) {
-		isSet := func(provider.Progress) bool { return read() == nil && text != nil }
-		if _, err = c.waitUntil(ctx, waiting{instance: instance, listen: c.listenForChange, enough: isSet}); err != nil {
-			return value, err
+		if err != nil {
+			return false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
 		}
-		err = read() // once more if the instance has ended
+		return text != nil, nil
+	}
+	set, err := isSet(provider.Progress{})
+	if !set && (err == nil || provider.IsRetryable(err)) {
+		_, err = c.waitUntil(ctx, waiting{instance: instance, listen: c.listenForChange, enough: isSet})
 	}
 	switch {
-	case err != nil:
-		return value, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
-	case text == nil:
-		return value, fmt.Errorf("waiting for key %q of %q: %w", key, instance, ErrEnded)
+	case text != nil:
+		value, _, err = decodeKV[T](ctx, c, instance, key, text)
+	case err == nil:
+		err = fmt.Errorf("waiting for key %q of %q: %w", key, instance, ErrEnded)
 	}
-	value, _, err = decodeKV[T](ctx, c, instance, key, text)
 	return value, err
 }
 

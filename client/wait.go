@@ -42,7 +42,7 @@ func (c *Client) wait(ctx context.Context, instance string, since *notices, know
 func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
 	return c.waitUntil(ctx, waiting{
 		instance: instance, listen: c.listenForChange,
-		enough: func(p provider.Progress) bool { return p.CustomStatusVersion > lastVersion },
+		enough: func(p provider.Progress) (bool, error) { return p.CustomStatusVersion > lastVersion, nil },
 	})
 }
 
@@ -51,8 +51,8 @@ type waiting struct {
 	instance string
 	// known means that the instance was there.
 	known bool
-	// enough, if not nil, says what ends the wait beside the instance's end.
-	enough func(provider.Progress) bool
+	// enough, if not nil, says what ends the wait beside the instance's end. Its errors are as those of a look.
+	enough func(provider.Progress) (bool, error)
 	// since are notices that were listened to from before the instance was there; listen
 	// begins new ones.
 	since  *notices
@@ -213,6 +213,12 @@ func (c *Client) found(ctx context.Context, what *waiting, p provider.Progress) 
 		return Status{}, false, nil
 	}
 	what.known = true
+	enough := false
+	if what.enough != nil {
+		if enough, err = what.enough(p); err != nil {
+			return Status{}, false, err
+		}
+	}
 	if p.Ended() {
 		history, err := c.decodeEnd(ctx, p.History)
 		if err != nil {
@@ -227,7 +233,6 @@ func (c *Client) found(ctx context.Context, what *waiting, p provider.Progress) 
 			return status, true, nil
 		}
 	}
-	enough := what.enough != nil && what.enough(p)
 	if !enough && !p.Ended() {
 		return Status{}, false, nil
 	}
