@@ -531,6 +531,34 @@ func TestSessionsAreKeptUntilTheEnd(t *testing.T) {
 	}
 }
 
+// The sessions of a worker that has ended are free for others at once: nobody has its slots' names any more.
+func TestSessionsEndWithTheirWorker(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Twice", func(ctx *orchestration.Context, _ string) (string, error) {
+		if _, err := orchestration.Activity(ctx, echo, "", orchestration.InSession("s")).Await(); err != nil {
+			return "", err
+		}
+		event := orchestration.WaitForEvent[string](ctx, "go")
+		ctx.SetCustomStatus("waiting")
+		if _, err := event.Await(); err != nil {
+			return "", err
+		}
+		return orchestration.Activity(ctx, echo, "again", orchestration.InSession("s")).Await()
+	})
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		options := worker.Options{SessionLockTimeout: time.Hour}
+		stop := runWorker(t, store, options, def, echo)
+		run := start(t, store, def, "")
+		waitForStatus(t, store, run.Instance())
+		stop()
+		runWorker(t, store, options, def, echo)
+		raise(t, store, run.Instance(), "go")
+		if got := result(t, run); got != "again" {
+			t.Errorf("output = %q", got)
+		}
+	})
+}
+
 // A fetch that fails is tried again, and does not stop the worker.
 func TestFailingFetches(t *testing.T) {
 	t.Parallel()

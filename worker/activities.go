@@ -39,6 +39,7 @@ func (a *activities) loop(ctx, work context.Context) {
 		w.outage.observe(ctx, opFetchWork, err)
 		if fetched != nil {
 			backoff.failures = 0
+			w.sessions.taken(fetched.Item)
 			settle := a.process(work, fetched)
 			last.settle(func(free func()) { settle(free, nil) })
 			continue

@@ -177,6 +177,7 @@ func (d *dispatcher) lend(o *orchestrator, began time.Time) bool {
 
 // startActivity is as startTurn.
 func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkItem) {
+	d.worker.sessions.taken(fetched.Item)
 	// On a goroutine of its own, as its function may change what belongs to one: that it is locked to
 	// its thread, for instance.
 	start(d, d.activities, a, d.worker.loops.Go, func(a *activities) {

@@ -153,7 +153,7 @@ type Options struct {
 	SupportedVersions []provider.VersionRange
 
 	// NodeID is a stable name under which this process owns sessions; all its slots share them. At most 256 bytes.
-	// Default: each slot owns sessions of its own.
+	// Default: each slot owns sessions of its own, which others may have when Run has returned.
 	NodeID string
 	// MaxSessions is the number of sessions worked on at once, default 10. It must
 	// not be negative.

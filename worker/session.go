@@ -14,8 +14,8 @@ type sessionTracker struct {
 	mu     sync.Mutex
 	limit  int
 	active map[string]int
-	// entered means that there was ever one.
-	entered bool
+	// claimed means that there was ever one, also of an activity that was not run.
+	claimed bool
 	// freed, if not nil, is called when a session may begin again.
 	freed func()
 }
@@ -31,11 +31,11 @@ func (s *sessionTracker) full() bool {
 	return len(s.active) >= s.limit
 }
 
-// used reports whether this worker has ever had a session.
+// used reports whether this worker has ever claimed a session.
 func (s *sessionTracker) used() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.entered
+	return s.claimed
 }
 
 // enter counts an activity of the session; false when that session would be one
@@ -47,8 +47,16 @@ func (s *sessionTracker) enter(session string) bool {
 		return false
 	}
 	s.active[session]++
-	s.entered = true
 	return true
+}
+
+// taken notes that an activity was taken, which claims its session.
+func (s *sessionTracker) taken(item provider.WorkItem) {
+	if a, ok := item.(provider.ActivityExecuteItem); ok && a.SessionID != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.claimed = true
+	}
 }
 
 func (s *sessionTracker) leave(session string) {
@@ -72,10 +80,6 @@ func (s *sessionTracker) remove(session string) (room bool) {
 // keepSessions renews the sessions of all slots and removes dead ones until ctx
 // ends (§7.10). Errors are logged only: a session that is lost is claimed anew.
 func (w *Worker) keepSessions(ctx context.Context) {
-	var owners []string
-	for slot := range w.options.ActivityConcurrency {
-		owners = append(owners, w.ownerID(w.slotID(slot)))
-	}
 	renew := time.NewTicker(renewalInterval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
 	defer renew.Stop()
 	cleanup := time.NewTicker(w.options.SessionCleanupInterval)
@@ -87,7 +91,7 @@ func (w *Worker) keepSessions(ctx context.Context) {
 			return
 		case <-renew.C:
 			_, err = w.store.RenewSessionLock(ctx, provider.RenewSessionParams{
-				OwnerIDs: owners, ExtendFor: w.options.SessionLockTimeout, IdleTimeout: w.options.SessionIdleTimeout,
+				OwnerIDs: w.owners(), ExtendFor: w.options.SessionLockTimeout, IdleTimeout: w.options.SessionIdleTimeout,
 			})
 		case <-cleanup.C:
 			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
@@ -95,5 +99,29 @@ func (w *Worker) keepSessions(ctx context.Context) {
 		if err != nil && !errors.Is(err, context.Canceled) && !w.outage.under() { // which is told already
 			w.options.Logger.WarnContext(ctx, "renewing or cleaning up sessions failed", "error", err)
 		}
+	}
+}
+
+// owners are those of the sessions of all slots.
+func (w *Worker) owners() (owners []string) {
+	for slot := range w.options.ActivityConcurrency {
+		owners = append(owners, w.ownerID(w.slotID(slot)))
+	}
+	return owners
+}
+
+// releaseSessions ends the leases of sessions whose owners end with the worker, so that others need not wait
+// for that. A node with a NodeID may come back for its own.
+func (w *Worker) releaseSessions(ctx context.Context) {
+	if w.options.NodeID != "" || !w.sessions.used() || w.outage.under() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleGrace)
+	defer cancel()
+	_, err := w.store.RenewSessionLock(ctx, provider.RenewSessionParams{
+		OwnerIDs: w.owners(), ExtendFor: time.Millisecond, IdleTimeout: w.options.SessionIdleTimeout,
+	})
+	if err != nil {
+		w.options.Logger.WarnContext(ctx, "sessions could not be given back, they return when their leases end", "error", err)
 	}
 }

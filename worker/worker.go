@@ -154,6 +154,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.cache.close(max(100*time.Millisecond, w.options.ShutdownTimeout))
 	stopKeeping()
 	keeper.Wait()
+	w.releaseSessions(context.WithoutCancel(ctx))
 	return nil
 }
 
