@@ -279,6 +279,7 @@ func TestInboxesFollowTheRules(t *testing.T) {
 			"wait":    func(t *rapid.T) { m.now.Add(rapid.Int64Range(1, 500).Draw(t, "ms")) },
 			"append":  m.append,
 			"delete":  m.delete,
+			"orphans": m.orphans,
 		})
 	})
 }
@@ -300,7 +301,7 @@ func TestWhatIsKeptIsStored(t *testing.T) {
 			}
 			m.turn(t)
 		}
-		unusual := rapid.SampledFrom([]func(*rapid.T){m.enqueue, m.fetch, m.ack, m.abandon, m.retry, m.renew, m.append, m.delete, func(*rapid.T) { m.now.Add(700) }})
+		unusual := rapid.SampledFrom([]func(*rapid.T){m.enqueue, m.fetch, m.ack, m.abandon, m.retry, m.renew, m.append, m.delete, m.orphans, func(*rapid.T) { m.now.Add(700) }})
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
 				checkKept(t, m.s)
@@ -537,6 +538,12 @@ func (m *inboxMachine) append(t *rapid.T) {
 
 func (m *inboxMachine) delete(t *rapid.T) {
 	if _, err := m.s.DeleteInstancesAtomic(t.Context(), []string{someInstances.Draw(t, "instance")}, true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *inboxMachine) orphans(t *rapid.T) {
+	if _, err := m.s.DeleteOrphanMessages(t.Context(), time.Duration(rapid.IntRange(0, 300).Draw(t, "older than"))*millisecond); err != nil {
 		t.Fatal(err)
 	}
 }

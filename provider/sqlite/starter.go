@@ -155,6 +155,10 @@ func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string,
 		if gone, err := t.DeleteEmptyInbox(ctx, instance); err != nil || gone == 1 {
 			return err
 		}
+		// The head may be one of those deleted, and a fetch finds the instance by its head.
+		if err := t.ForgetHead(ctx, instance); err != nil {
+			return err
+		}
 		return t.refresh(ctx, instance)
 	})
 	if err != nil {
