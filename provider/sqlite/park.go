@@ -90,6 +90,8 @@ type parking struct {
 	served, late []*job
 	// joined has joined the transaction, nil if none has.
 	joined *job
+	// unserved is what the jobs have done that a committed transaction served and that found nothing.
+	unserved effects
 }
 
 // park parks a job that has found nothing, unless its caller has left.
@@ -162,6 +164,9 @@ func (w *writer) endServing(err error) (answered []*job) {
 		case j.err != nil, err == nil && j.waits.found():
 			answered = append(answered, j)
 		default:
+			if err == nil {
+				p.unserved.add(j.tx.effects) // as the next try begins with none
+			}
 			j.waits.reset()
 			j.state.Store(queued) // the caller waits for this, he has not left
 			j.tellUnserved()

@@ -1,8 +1,11 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,4 +196,21 @@ func TestWaitingTakeHearsOfOtherProcesses(t *testing.T) {
 		turns = c
 	}
 	t.Error("the other's instance was not found")
+}
+
+// What a waiting Take does beside finding nothing is reported as well: that it has dropped messages that
+// belong to nobody.
+func TestServedTakeThatFindsNothingReports(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := openMemory(t, &Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	turns := waitingTake(t.Context(), t, s, turnOnly())
+	must(t, s.EnqueueForOrchestrator(t.Context(), provider.QueueMessageItem{Instance: "nobody", Name: "q"}, 0))
+	if got := soon(t, turns); got.err != nil || got.Turn != nil {
+		t.Errorf("got %+v, want nothing", got)
+	}
+	must(t, s.Close())
+	if n := strings.Count(log.String(), "dropped queue messages"); n != 1 {
+		t.Errorf("%d reports of the messages that were dropped, want 1: %s", n, &log)
+	}
 }

@@ -172,6 +172,8 @@ func (w *writer) answer(group []*job) {
 		}
 		close(j.done)
 	}
+	sum.add(w.parking.unserved)
+	w.parking.unserved = effects{}
 	if sum.codes != nil || sum.sets != nil || sum.versions != nil {
 		w.codes.remember(sum)
 	}
