@@ -52,8 +52,9 @@ func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
 }
 
 // RetryHeldInstance implements [provider.HeldAdmin].
-func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (held bool, err error) {
-	err = s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
+func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
+	var held bool // not to be read when the call was left
+	err := s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
 		shown, err := t.ShowHeld(ctx, t.now, instance)
 		if held = shown > 0; err != nil || !held {
 			return err
@@ -64,5 +65,8 @@ func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (held bo
 		}
 		return t.refresh(ctx, instance)
 	})
-	return held && err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return held, nil
 }
