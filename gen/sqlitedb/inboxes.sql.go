@@ -219,11 +219,13 @@ const ForgetHead = `-- name: ForgetHead :exec
 UPDATE inboxes
 SET head_id = NULL
 WHERE instance_id = ?1
+  AND (locked_until IS NULL OR locked_until <= ?2)
 `
 
-// Makes RefreshInbox look for the head again. Under a live lease there is no head.
-func (q *Queries) ForgetHead(ctx context.Context, instanceID string) error {
-	_, err := q.exec(ctx, q.forgetHeadStmt, ForgetHead, instanceID)
+// Makes RefreshInbox look for the head again. Under a live lease, RefreshInbox does nothing and there
+// is no head, except when the clock was set back after the lease had seemed to end: the head stays.
+func (q *Queries) ForgetHead(ctx context.Context, instanceID string, now *int64) error {
+	_, err := q.exec(ctx, q.forgetHeadStmt, ForgetHead, instanceID, now)
 	return err
 }
 

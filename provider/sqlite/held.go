@@ -60,7 +60,7 @@ func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, e
 			return err
 		}
 		// A newer message may be the head.
-		if err := t.ForgetHead(ctx, instance); err != nil {
+		if err := t.ForgetHead(ctx, instance, &t.now); err != nil {
 			return err
 		}
 		return t.refresh(ctx, instance)

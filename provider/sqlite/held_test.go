@@ -41,3 +41,36 @@ func TestRetryOfAHeldInstanceThatIsLeft(t *testing.T) {
 		t.Error("the instance was not retried")
 	}
 }
+
+// A retry keeps an instance fetchable whose dead worker's lease has ended, also if the clock was set back and the
+// lease seems to be live again.
+func TestRetryOfAHeldInstanceAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	s, clock := clockAt(t, 1_000_000)
+	beginInstance(t, s, "i")
+	raise := func() {
+		must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "e"}, 0))
+	}
+	fetchFor := func(lease time.Duration, known *provider.KnownCode) *provider.FetchedOrchestration {
+		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Known: known})
+		must(t, err)
+		return turn
+	}
+	raise()
+	must(t, s.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{
+		LockToken: fetchFor(second, nil).LockToken, Delay: time.Hour, Misfit: "why",
+	}))
+	raise()
+	fetchFor(second, nil) // by a worker that dies
+	clock.Add(2000)
+	if turn := fetchFor(second, know("Other", "1")); turn != nil {
+		t.Fatalf("fetched %s, whose code is another", turn.Item.Instance)
+	}
+	clock.Add(-1500)
+	held, err := s.RetryHeldInstance(t.Context(), "i")
+	must(t, err)
+	clock.Add(10_000)
+	if turn := fetchFor(second, nil); !held || turn == nil || len(turn.Item.Messages) != 2 {
+		t.Errorf("held: %t; fetched %+v, want both messages", held, turn)
+	}
+}

@@ -156,7 +156,7 @@ func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string,
 			return err
 		}
 		// The head may be one of those deleted, and a fetch finds the instance by its head.
-		if err := t.ForgetHead(ctx, instance); err != nil {
+		if err := t.ForgetHead(ctx, instance, &t.now); err != nil {
 			return err
 		}
 		return t.refresh(ctx, instance)

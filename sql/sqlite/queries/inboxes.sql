@@ -553,12 +553,14 @@ UPDATE inboxes
 SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wake_at = NULL
 WHERE instance_id = @instance_id;
 
--- Makes RefreshInbox look for the head again. Under a live lease there is no head.
+-- Makes RefreshInbox look for the head again. Under a live lease, RefreshInbox does nothing and there
+-- is no head, except when the clock was set back after the lease had seemed to end: the head stays.
 --
 -- name: ForgetHead :exec
 UPDATE inboxes
 SET head_id = NULL
-WHERE instance_id = @instance_id;
+WHERE instance_id = @instance_id
+  AND (locked_until IS NULL OR locked_until <= @now);
 
 -- Deletes the inbox of an instance that has no messages left, and its lease with it.
 --
