@@ -202,8 +202,6 @@ func TestNoWriteAheadLog(t *testing.T) {
 	}
 }
 
-// A turn that finds the disk full leaves everything as it was, and succeeds when
-// there is room.
 // A file that is deleted, moved or replaced while it is open takes no more writes, which nobody
 // would find again, until it is back.
 func TestFileThatIsGone(t *testing.T) {
@@ -229,6 +227,47 @@ func TestFileThatIsGone(t *testing.T) {
 	must(t, raise())
 }
 
+// A read does not answer from the file that has taken the place of the store's, nor make an empty file in
+// its place: a connection that reads may be opened at any time.
+func TestReadsOfAFileThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(t *testing.T, path string){
+		"deleted": func(t *testing.T, path string) { must(t, os.Remove(path)) },
+		"replaced": func(t *testing.T, path string) {
+			other := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, other, nil)
+			create(t, s, "of another store", 0)
+			must(t, s.Close())
+			must(t, os.Rename(other, path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, path, nil)
+			create(t, s, "i", 0)
+			// The connections that are open already are busy.
+			conn, err := s.readers.db.Conn(t.Context())
+			must(t, err)
+			defer conn.Close()
+			take(t, path)
+			for range 2 {
+				if list, err := s.ListInstances(t.Context()); !errors.Is(err, ErrFileGone) {
+					t.Errorf("listed %v, error %v; want %v", list, err, ErrFileGone)
+				}
+				if events, err := s.Read(t.Context(), "i"); !errors.Is(err, ErrFileGone) {
+					t.Errorf("read %v, error %v; want %v", events, err, ErrFileGone)
+				}
+			}
+			if _, err := os.Stat(path); name == "deleted" && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a file was made in place of the one that was deleted: %v", err)
+			}
+		})
+	}
+}
+
+// A turn that finds the disk full leaves everything as it was, and succeeds when
+// there is room.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

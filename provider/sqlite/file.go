@@ -8,7 +8,8 @@ import (
 )
 
 // openedFile is the file that the connections have open. A file that is deleted or replaced under
-// them takes writes as before, and nobody ever reads them again.
+// them takes writes as before, and nobody ever reads them again. A connection that is opened then reads
+// another file, or makes an empty one.
 type openedFile struct {
 	// path is empty for a database in memory.
 	path string
@@ -45,6 +46,6 @@ func (f openedFile) gone() error {
 }
 
 func (f openedFile) error(what string) error {
-	return fmt.Errorf("%w: %s %s while it was open, and nothing more is stored; "+
-		"move the file back, or restore it from a backup and restart", ErrFileGone, f.path, what)
+	return fmt.Errorf("%w: %s %s while it was open, and nothing more is stored or read; "+
+		"move the file back, or stop, delete the -wal and -shm files beside it, restore it from a backup and start again", ErrFileGone, f.path, what)
 }

@@ -51,6 +51,7 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 		return nil, err
 	}
 	settings.log, w.file = logPath(path), opened(path)
+	r.file = w.file
 	return newStore(settings, w, r), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 

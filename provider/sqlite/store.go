@@ -139,12 +139,22 @@ func (s *Store) readInTurn(
 type readers struct {
 	db      *sql.DB
 	queries *sqlitedb.Queries
+	// file is looked at before each read, which may open a connection.
+	file openedFile
+}
+
+// ready says why a call cannot read.
+func (r *readers) ready(ctx context.Context, operation string) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, operation)
+	}
+	return classify(operation, r.file.gone())
 }
 
 // do runs a call of one query. The context's end interrupts it.
 func (r *readers) do(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
-	if ctx.Err() != nil {
-		return provider.ContextError(ctx, operation)
+	if err := r.ready(ctx, operation); err != nil {
+		return err
 	}
 	if err := run(ctx, r.queries); err != nil {
 		return classifyRead(ctx, operation, err)
@@ -157,8 +167,8 @@ func (r *readers) do(ctx context.Context, operation string, run func(context.Con
 func (r *readers) snapshot(
 	ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error,
 ) error {
-	if ctx.Err() != nil {
-		return provider.ContextError(ctx, operation)
+	if err := r.ready(ctx, operation); err != nil {
+		return err
 	}
 	snapshot, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
