@@ -111,10 +111,12 @@ WHERE orchestrator_queue.instance_id = ?1
   AND orchestrator_queue.kind IN (0, 3)
   AND orchestrator_queue.visible_at <= ?2
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = ?1)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = ?1)
   AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = ?1 AND s.kind IN (1, 2))
 `
 
-// Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile.
+// Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile, or has
+// got a history.
 func (q *Queries) DeleteOrphansOf(ctx context.Context, instanceID string, before int64) (int64, error) {
 	result, err := q.exec(ctx, q.deleteOrphansOfStmt, DeleteOrphansOf, instanceID, before)
 	if err != nil {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,5 +34,31 @@ func TestDeletedOrphansHoldUpNothing(t *testing.T) {
 	two := openFile(t, path, config) // which has no bounds to go by
 	if diff := cmp.Diff([]string{"order"}, fetchInstances(t, two)); diff != "" {
 		t.Errorf("fetched (-want +got):\n%s", diff)
+	}
+}
+
+// An id that has begun since it was found to have orphan messages keeps them.
+func TestOrphansThatBeginAreKept(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(t *testing.T, s *Store){
+		"a start":     func(t *testing.T, s *Store) { must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0)) },
+		"an instance": func(t *testing.T, s *Store) { beginInstance(t, s, "i") },
+		"a history": func(t *testing.T, s *Store) {
+			must(t, s.AppendWithExecution(t.Context(), "i", 1, []provider.Event{event("i", 1, provider.OrchestrationStarted{Name: "Order", Version: "1"})}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clock := clockAt(t, 1_000_000)
+			cancel := provider.CancelInstanceItem{Instance: "i"}
+			must(t, s.EnqueueForOrchestrator(t.Context(), cancel, time.Second))
+			begin(t, s)
+			clock.Add(2000)
+			n, err := s.deleteOrphansOf(t.Context(), "test", "i", clock.Load())
+			must(t, err)
+			if turn := fetchKnown(t, s, nil); n != 0 || turn == nil || !slices.ContainsFunc(turn.Item.Messages, func(m provider.WorkItem) bool { return m == cancel }) {
+				t.Errorf("%d messages were deleted, fetched %+v; want the message to stay", n, turn)
+			}
+		})
 	}
 }

@@ -154,7 +154,8 @@ GROUP BY q.instance_id
 ORDER BY q.instance_id
 LIMIT 100;
 
--- Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile.
+-- Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile, or has
+-- got a history.
 --
 -- name: DeleteOrphansOf :execrows
 DELETE FROM orchestrator_queue
@@ -162,6 +163,7 @@ WHERE orchestrator_queue.instance_id = @instance_id
   AND orchestrator_queue.kind IN (0, 3)
   AND orchestrator_queue.visible_at <= @before
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = @instance_id)
   AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = @instance_id AND s.kind IN (1, 2));
 
 -- name: DeleteMessagesOf :execrows
