@@ -38,8 +38,8 @@ type Config struct {
 	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady], checks whether another process
 	// has written. Default 100 ms. On Linux, if ten checks found no write of another process, a shorter interval
 	// becomes one second until the system reports a write to the file. Writes of the same process, and delays and
-	// leases that end, are noticed at once, whatever the interval. -1 never checks, for a file that no other process
-	// opens.
+	// leases that end, are noticed at once, whatever the interval. What is sent by [Store.EnqueueTx] counts as another
+	// process's. -1 never checks, for a file that no other process opens; then only the next fetch finds that.
 	PollInterval time.Duration
 
 	// Synchronous is the degree of durability. Default [Full].

@@ -115,6 +115,9 @@ func (j *job) tellUnserved() {
 // parkIdle parks the jobs of a group that would find nothing, as far as the writer knows, and
 // returns the others.
 func (w *writer) parkIdle(group []*job) []*job {
+	if w.unwatched.Load() && slices.ContainsFunc(group, func(j *job) bool { return j.waits != nil }) {
+		_ = w.look(context.WithoutCancel(group[0].ctx)) // after an error the jobs look, and meet it
+	}
 	return slices.DeleteFunc(group, func(j *job) bool {
 		if j.waits == nil || !j.waits.wouldFindNothing(w.newTx()) {
 			return false

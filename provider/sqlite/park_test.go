@@ -3,8 +3,10 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +214,34 @@ func TestServedTakeThatFindsNothingReports(t *testing.T) {
 	must(t, s.Close())
 	if n := strings.Count(log.String(), "dropped queue messages"); n != 1 {
 		t.Errorf("%d reports of the messages that were dropped, want 1: %s", n, &log)
+	}
+}
+
+// Where nobody looks for what others write, a Take that comes finds all the same what was sent in a transaction of
+// the process's own.
+func TestWaitingTakeFindsWhatNobodyLooksFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, &Config{PollInterval: -1})
+	for range 2 { // after which the store knows the queue
+		taken, err := s.Take(t.Context(), turnOnly())
+		must(t, err)
+		if taken.Turn != nil {
+			t.Fatalf("took %s", taken.Turn.Item.Instance)
+		}
+	}
+	db, err := sql.Open(driverName, "file:"+path+"?_txlock=immediate")
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	tx, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	must(t, s.EnqueueTx(t.Context(), tx, start("i"), 0))
+	must(t, tx.Commit())
+	params := turnOnly()
+	params.Wait = 100 * millisecond
+	taken, err := s.Take(t.Context(), params)
+	must(t, err)
+	if taken.Turn == nil {
+		t.Errorf("took nothing, waited: %t", taken.Waited)
 	}
 }

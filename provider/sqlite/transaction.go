@@ -56,6 +56,9 @@ func (s *Store) within(ctx context.Context, operation string, own *sql.Tx, run f
 		return err
 	}
 	defer s.leave()
+	if s.watch.others.interval < 0 {
+		s.writer.unwatched.Store(true)
+	}
 	err := isOurs(ctx, own)
 	if err == nil {
 		err = run(&tx{Queries: sqlitedb.New(own), now: s.now(), known: &codes{}, ready: &readyRows{}})

@@ -32,6 +32,8 @@ type writer struct {
 	patience time.Duration
 	// single switches groups off.
 	single bool
+	// unwatched says that somebody else writes to the file, and nobody looks for that.
+	unwatched atomic.Bool
 	// joinFor is how long a transaction waits for its turn's acknowledgement.
 	joinFor time.Duration
 	// codes are looked up already. Only work uses them.
