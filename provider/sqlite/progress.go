@@ -32,7 +32,13 @@ func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provide
 
 // readProgress reads how far instances are, in their order.
 func readProgress(ctx context.Context, q *sqlitedb.Queries, instances []string) ([]sqlitedb.ReadProgressRow, error) {
-	ids, err := jsonList(columns.OpReadProgress, instances)
+	list := make([]string, len(instances))
+	for i, id := range instances {
+		if columns.CheckID(columns.OpReadProgress, "instance id", id) == nil {
+			list[i] = id
+		} // else it stays empty: in JSON it might come to name something
+	}
+	ids, err := jsonList(columns.OpReadProgress, list)
 	if err != nil {
 		return nil, err
 	}
