@@ -12,7 +12,7 @@
 --                      NULL for all
 --   @portion           deletes the oldest executions that have so many events together, at
 --                      least one and at most so many executions; NULL deletes all
---   @found             1 if there is such an instance
+--   @found             1 if there is such an instance; 0 also if it was deleted meanwhile
 --   @more              1 if there may be others to delete
 --   @executions        how many executions were deleted
 --   @events            how many events were deleted
@@ -44,12 +44,12 @@ DECLARE @old TABLE (
 );
 DECLARE @gone TABLE (execution_id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @runs duroxide.execution_list_v1;
-DECLARE @current BIGINT, @first_kept BIGINT, @last BIGINT, @events_read INT, @count INT, @position INT = 1;
+DECLARE @sequence BIGINT, @current BIGINT, @first_kept BIGINT, @last BIGINT, @events_read INT, @count INT, @position INT = 1;
 SET @executions = 0;
 SET @events = 0;
 SET @found = 0;
 SET @more = 0;
-SELECT @current = i.current_execution_id, @found = 1
+SELECT @sequence = i.sequence, @current = i.current_execution_id, @found = 1
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))
 WHERE i.instance_id = @instance_id;
 IF @found = 0
@@ -74,6 +74,17 @@ WHERE e.instance_id = @instance_id
   AND e.completed_at < COALESCE(@completed_before, 9223372036854775807)
 ORDER BY e.execution_id;
 SET @count = @@ROWCOUNT;
+-- Otherwise they may be those of an instance that was begun anew, and one of them its current one.
+IF NOT EXISTS (
+    SELECT 1
+    FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+    WHERE i.instance_id = @instance_id
+      AND i.sequence = @sequence
+)
+BEGIN
+    SET @found = 0;
+    RETURN;
+END;
 IF @portion IS NOT NULL
 BEGIN
     SELECT @events_read = COUNT(*), @last = MAX(p.execution_id)

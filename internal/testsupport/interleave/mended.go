@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
@@ -60,6 +61,22 @@ func mended() []Scenario {
 			Sessions: []tsqltest.Session{
 				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
 				does("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "events": events(1, 2)}.named("Order").ack(7)),
+			},
+			Allow: []int32{50020}, // when there is no instance
+			Check: endsWhole,
+		},
+		{
+			Name: "a prune of an instance that is deleted, begun anew and ended",
+			Prepare: start("a") + fetchTurnOf(8) +
+				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
+				fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
+			Sessions: []tsqltest.Session{
+				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
+				{Name: "begin anew", Run: func(p *tsqltest.Player) error {
+					p.Advance(time.Second) // so that it ends at another time
+					_, err := p.Exec(deletion + start("a") + fetchTurnOf(7) + call{"execution": "1", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(7))
+					return err
+				}},
 			},
 			Allow: []int32{50020}, // when there is no instance
 			Check: endsWhole,
