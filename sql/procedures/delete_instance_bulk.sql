@@ -26,11 +26,16 @@
 --
 -- Locks: instances, executions (shared, while it looks for roots); then for each root inboxes
 --   (the whole tree in the order of ids, by lock_inboxes, and children that were created
---   meanwhile) and by delete_list orchestrator_queue, instances, executions, history, kv_store,
---   kv_delta, worker_queue, each by its primary key.
+--   meanwhile); instances, orchestrator_queue (shared, of children that were deleted meanwhile); and
+--   by delete_list orchestrator_queue, instances, executions, history, kv_store, kv_delta,
+--   worker_queue, each by its primary key.
 --
 -- Hints: INDEX and LOOP read a page of executions by ix_executions_completed alone, and seek
---   each instance by its key.
+--   each instance by its key. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN, as the queue's
+--   statistics change all the time.
+--
+-- Length: choosing roots, and locking and deleting each with its tree, share one loop and its
+--   variables.
 --
 -- gen:null @completed_before @after_completed_at @after_instance_id @after_execution_id
 CREATE OR ALTER PROCEDURE duroxide.delete_instance_bulk
@@ -140,6 +145,16 @@ BEGIN TRY
                       AND e.completed_at < @before
                 )
                 BEGIN
+                    -- As in delete_instance.
+                    DELETE TOP (1000) b
+                    FROM @locked AS l
+                    INNER LOOP JOIN duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = l.instance_id
+                    WHERE NOT EXISTS (SELECT 1 FROM @tree AS t WHERE t.id = l.instance_id)
+                      AND NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = l.instance_id)
+                      AND NOT EXISTS (
+                          SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = l.instance_id
+                      )
+                    OPTION (KEEPFIXED PLAN);
                     EXEC duroxide.delete_list @list = @tree, @instances = @of_instances OUTPUT, @executions = @of_executions OUTPUT,
                         @events = @of_events OUTPUT, @messages = @of_messages OUTPUT;
                     COMMIT TRANSACTION;

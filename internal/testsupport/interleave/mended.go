@@ -53,6 +53,12 @@ func mended() []Scenario {
 			},
 			Allow: []int32{2627},
 		},
+	}
+}
+
+// mendedDeletions are those of mended in which something is deleted meanwhile.
+func mendedDeletions() []Scenario {
+	return []Scenario{
 		{
 			Name: "a prune of an instance that is deleted and begun anew",
 			Prepare: start("a") + fetchTurnOf(8) +
@@ -80,6 +86,22 @@ func mended() []Scenario {
 			},
 			Allow: []int32{50020}, // when there is no instance
 			Check: endsWhole,
+		},
+		{
+			Name: "a deletion in bulk beside that of a child",
+			Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1", "status": "N'Completed'", "events": events(1, 2), "messages": childStart(1, "a.c")}.named("Order").ack(8) +
+				fetchTurnOf(9) + call{"execution": "1", "parent": "N'a'", "status": "N'Completed'", "events": events(1, 2)}.named("Child").ack(9),
+			Sessions: []tsqltest.Session{
+				does("bulk", withList(1, "(1, N'a')", "EXEC duroxide.delete_instance_bulk @listed = 0, @list = @l%d, @completed_before = NULL, @max_roots = 10, @budget_ms = 60000, "+
+					"@after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL;\n")),
+				does("child", withList(2, "(1, N'a.c')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n")),
+			},
+			Check: func(e *tsqltest.End) error {
+				if n := e.Value("SELECT COUNT(*) FROM duroxide.inboxes"); n != int64(0) {
+					return fmt.Errorf("%v inboxes of deleted instances are left", n)
+				}
+				return nil
+			},
 		},
 	}
 }

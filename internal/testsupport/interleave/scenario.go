@@ -62,7 +62,9 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 }
 
 // Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in [Matrix].
-func Scenarios() []Scenario { return slices.Concat(pairs(), Leases(), midway(), mended(), defects()) }
+func Scenarios() []Scenario {
+	return slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions(), defects())
+}
 
 // sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or
 // in the ready index, or in the wake index, and nobody has got what somebody else got too.
