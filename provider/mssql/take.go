@@ -207,15 +207,21 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 			FromHead: unlessZero(head), TurnDueFrom: unlessZero(due),
 		}
 	}
-	selections := map[string]int32{}
+	// What the rows of a selection have in common.
+	type common struct {
+		kind              string
+		lockMs, unknownMs int64
+	}
+	selections := map[common]int32{}
 	for i, w := range k.work {
-		if _, known := selections[w.kind]; !known {
-			selections[w.kind] = int32(len(selections))
-		}
 		f := w.params
+		same := common{w.kind, f.LockMs, f.UnknownMs}
+		if _, known := selections[same]; !known {
+			selections[same] = int32(len(selections))
+		}
 		id, due := s.activities.marks.from(w.kind, time.Now())
 		p.Work = append(p.Work, mssqldb.TakeListV1Row{
-			Position: int32(i), Selection: selections[w.kind], LockToken: tokenAt(token, i), LockMs: f.LockMs,
+			Position: int32(i), Selection: selections[same], LockToken: tokenAt(token, i), LockMs: f.LockMs,
 			Sessions: f.Sessions, Owner: f.Owner, SessionMs: f.SessionMs, AnyTag: f.AnyTag, Untagged: f.Untagged,
 			Tag1: f.Tag1, Tag2: f.Tag2, Tag3: f.Tag3, Tag4: f.Tag4, Tag5: f.Tag5, Known: f.Known, UnknownMs: f.UnknownMs,
 			FromID: id, DueFrom: due,

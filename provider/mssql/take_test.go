@@ -159,3 +159,36 @@ func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 		t.Errorf("took %+v and %d activities; want one activity", taken.Turn, len(taken.Work))
 	}
 }
+
+// Entries of one Take that ask for the same activities keep what they differ in: how long the lease lasts, and whether they look only
+// for what nobody knows.
+func TestTakeKeepsEntriesApart(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.Pooled(t)
+	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	ok(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	brief := provider.FetchWorkParams{LockTimeout: lease, Known: known("Charge")}
+	long, unknown := brief, brief
+	long.LockTimeout, unknown.UnknownFor = 100*lease, lease
+	none, err := store.FetchWorkItem(t.Context(), brief) // makes the names known
+	ok(t, err)
+	if none != nil {
+		t.Fatalf("there is %+v before any was sent", none)
+	}
+	for id := range uint64(3) {
+		ok(t, store.EnqueueForWorker(t.Context(), activity("i", id+1)))
+	}
+	taken, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{unknown, brief, long}})
+	ok(t, err)
+	if len(taken.Work) != 2 || taken.Work[0].For != 1 || taken.Work[1].For != 2 {
+		t.Fatalf("took %+v; want an activity for each entry but the first", taken.Work)
+	}
+	for _, w := range taken.Work {
+		var ms int64
+		ok(t, db.QueryRowContext(t.Context(), "SELECT q.locked_until - q.created_at FROM ["+schema+"].worker_queue AS q WHERE q.lock_token = @p1", w.LockToken).Scan(&ms))
+		if lasts := ms >= 50*lease.Milliseconds(); lasts != (w.For == 2) {
+			t.Errorf("the lease of entry %d lasts about %d ms", w.For, ms)
+		}
+	}
+}
