@@ -33,8 +33,8 @@ DECLARE @found BIT, @more BIT, @executions BIGINT, @events BIGINT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
-    EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
-        @portion = NULL, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @executions OUTPUT, @events = @events OUTPUT;
+    EXEC duroxide.prune_instance @instance_id = @instance_id, @finished_before = NULL, @keep_last = @keep_last,
+        @completed_before = @completed_before, @portion = NULL, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @executions OUTPUT, @events = @events OUTPUT;
     IF @found = 0
         THROW 50020, N'Instance not found.', 1;
 

@@ -93,10 +93,10 @@ BEGIN TRY
             BEGIN
                 SELECT @instance_id = p.instance_id FROM @page AS p WHERE p.position = @next;
                 BEGIN TRANSACTION;
-                EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
-                    @portion = 1000, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
+                EXEC duroxide.prune_instance @instance_id = @instance_id, @finished_before = @finished_before, @keep_last = @keep_last,
+                    @completed_before = @completed_before, @portion = 1000, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
                 COMMIT TRANSACTION;
-                -- It may have been deleted since it was chosen.
+                -- It may have been deleted since it was chosen, or run again.
                 SELECT @executions = @executions + @of_executions, @events = @events + @of_events;
                 IF @more = 0
                     SELECT @instances = @instances + @found, @done = @done + 1;

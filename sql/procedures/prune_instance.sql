@@ -7,12 +7,15 @@
 --
 -- Parameters:
 --   @instance_id       the instance
+--   @finished_before   only if its current execution ended before this time, in milliseconds since
+--                      1970 UTC; NULL in any case
 --   @keep_last         keeps so many of the newest executions
 --   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
 --                      NULL for all
 --   @portion           deletes the oldest executions that have so many events together, at
 --                      least one and at most so many executions; NULL deletes all
---   @found             1 if there is such an instance; 0 also if it was deleted meanwhile
+--   @found             1 if there is such an instance; 0 also if it was deleted meanwhile, or if its
+--                      current execution has not ended by @finished_before
 --   @more              1 if there may be others to delete
 --   @executions        how many executions were deleted
 --   @events            how many events were deleted
@@ -24,6 +27,7 @@
 --   seek each row to delete. ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
+    @finished_before  BIGINT,
     @keep_last        BIGINT,
     @completed_before BIGINT,
     @portion          INT,
@@ -52,6 +56,14 @@ SET @more = 0;
 SELECT @sequence = i.sequence, @current = i.current_execution_id, @found = 1
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))
 WHERE i.instance_id = @instance_id;
+IF @finished_before IS NOT NULL AND NOT EXISTS (
+    SELECT 1
+    FROM duroxide.executions AS e WITH (INDEX (pk_executions))
+    WHERE e.instance_id = @instance_id
+      AND e.execution_id = @current
+      AND e.completed_at < @finished_before
+)
+    SET @found = 0;
 IF @found = 0
     RETURN;
 

@@ -68,6 +68,10 @@ var deletionMutants = []mutant{
 		old: "\n      AND i.sequence = @sequence\n", new: "\n",
 	},
 	{
+		what: "prunes what runs again by now", kind: conditionRemoved, module: "prune_instance",
+		old: "\n      AND e.completed_at < @finished_before\n)", new: "\n)",
+	},
+	{
 		what: "deletes histories before the executions", kind: orderSwapped, module: "prune_instance",
 		old: "-- At most 1,000 rows each", new: "DELETE h\nFROM @old AS o\nINNER LOOP JOIN duroxide.history AS h ON h.instance_id = @instance_id AND h.execution_id = o.execution_id AND h.event_id > 1;\n-- At most 1,000 rows each",
 	},

@@ -78,14 +78,29 @@ func mendedDeletions() []Scenario {
 				fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
 				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
-				{Name: "begin anew", Run: func(p *tsqltest.Player) error {
-					p.Advance(time.Second) // so that it ends at another time
-					_, err := p.Exec(deletion + start("a") + fetchTurnOf(7) + call{"execution": "1", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(7))
-					return err
-				}},
+				later("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(7)),
 			},
 			Allow: []int32{50020}, // when there is no instance
 			Check: endsWhole,
+		},
+		{
+			Name: "a prune in bulk of what has ended, beside one that is begun anew",
+			Prepare: start("a") + fetchTurnOf(8) +
+				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
+				fetchTurnOf(9) + call{"execution": "2", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(9),
+			Sessions: []tsqltest.Session{
+				does("prune", withList(1, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = 9000000000000, @after = NULL, @max_instances = 10, "+
+					"@keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")),
+				later("begin anew", deletion+start("a")+fetchTurnOf(6)+
+					call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(6)+
+					fetchTurnOf(7)+call{"execution": "2", "events": events(1, 2)}.named("Order").ack(7)),
+			},
+			Check: func(e *tsqltest.End) error {
+				if n := e.Value("SELECT COUNT(*) FROM duroxide.executions"); n != int64(2) {
+					return fmt.Errorf("%v of the 2 executions of an instance that runs are left", n)
+				}
+				return endsWhole(e)
+			},
 		},
 		{
 			Name: "a deletion in bulk beside that of a child",
@@ -104,6 +119,15 @@ func mendedDeletions() []Scenario {
 			},
 		},
 	}
+}
+
+// later is a session that executes a batch a second later, so that executions end at other times.
+func later(name, batch string) tsqltest.Session {
+	return tsqltest.Session{Name: name, Run: func(p *tsqltest.Player) error {
+		p.Advance(time.Second)
+		_, err := p.Exec(batch)
+		return err
+	}}
 }
 
 // endsWhole says that each execution that is there has its history, that none has left its history behind, and that the current one is there.
