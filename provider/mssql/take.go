@@ -28,7 +28,11 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
 		p := s.takeParams(k, token)
 		p.Hasty = false
-		return q.Take(ctx, p)
+		rows, err := q.Take(ctx, p)
+		if err == nil {
+			err = inVain(rows)
+		}
+		return rows, err
 	})
 	if err != nil {
 		return provider.Taken{}, err
@@ -346,11 +350,27 @@ func locksNothing(number int32) bool {
 	return number == errLockTimeout || number == errUnregisteredCode
 }
 
+// inVain is the error of a Take that has taken nothing, so that the call is repeated as a fetch is. It is nil for what unlessTakenAgain
+// answers, and for a call that has dropped messages, which are told of once.
+func inVain(rows mssqldb.TakeResult) error {
+	f := rows.Failure
+	took := rows.Item != nil && !f.TurnFailed || len(rows.Work) > 0 && !f.WorkFailed
+	if !rows.FailureReturned || took || locksNothing(f.ErrorNumber) || len(rows.Dropped) > 0 {
+		return nil
+	}
+	return causeOf(f)
+}
+
+// causeOf is the error that a failure tells of.
+func causeOf(f mssqldb.TakeFailureRow) mssqldriver.Error {
+	return mssqldriver.Error{Number: f.ErrorNumber, Class: uint8(f.ErrorSeverity), Message: f.ErrorMessage}
+}
+
 // unlessTakenAgain returns why no more was taken, nil if that was because somebody holds it.
 // A set of names that the database does not have is registered, and if nothing has been
 // taken, it is tried once more.
 func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.Taken, failure mssqldb.TakeFailureRow) error {
-	cause := mssqldriver.Error{Number: failure.ErrorNumber, Class: uint8(failure.ErrorSeverity), Message: failure.ErrorMessage}
+	cause := causeOf(failure)
 	if isLockTimeout(cause) {
 		return nil
 	}

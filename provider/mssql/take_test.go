@@ -192,3 +192,23 @@ func TestTakeKeepsEntriesApart(t *testing.T) {
 		}
 	}
 }
+
+// A Take that has taken nothing because another call got in its way is repeated, as a fetch is: here two add the same session.
+func TestTakeIsRepeated(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
+	const begin, insert = "BEGIN TRY\n", "INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) VALUES (N'raced', N'w', 1, 1);\n"
+	race := strings.ReplaceAll("IF NOT EXISTS (SELECT 1 FROM duroxide.sessions)\nBEGIN\n"+insert+insert+"END;\n", "duroxide.", "["+schema+"].")
+	_, racing := amended(t, schema, "lock_work_item", begin, begin+race)
+	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	ok(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 7)))
+	_, err = db.ExecContext(t.Context(), racing)
+	ok(t, err)
+	taken, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{{LockTimeout: lease}}})
+	ok(t, err)
+	if len(taken.Work) != 1 || taken.Work[0].AttemptCount != 1 {
+		t.Errorf("took %+v; want the activity", taken.Work)
+	}
+}
