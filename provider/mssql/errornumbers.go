@@ -24,6 +24,7 @@ var (
 		"try again, and give the database more resources or this program fewer connections (Config.MaxOpenConns) if this goes on"}
 	failingOver = fault{class: undone, sentinel: ErrUnreachable, moved: true, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
 	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
+	noReason    = fault{class: unknown, advice: "the server failed the call without a reason, or had rolled its transaction back before; try again"}
 	full        = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
 	// A primary replica is read-only for a while when it fails over, which must fail nobody's orchestration.
 	readOnly = fault{class: undone, slow: true, sentinel: ErrReadOnly, moved: true, advice: "the database is read-only and nothing was stored: " +
@@ -57,8 +58,9 @@ var (
 // server never sends them with that meaning.
 var faults = map[int32]fault{
 	// The driver's own: a statement was to run in a transaction that the server had
-	// already rolled back.
-	0: lostRace,
+	// already rolled back, or the server failed a request, which it may have carried out,
+	// without an error.
+	0: noReason,
 
 	601:  lostRace, // the scan met rows that moved
 	1205: lostRace, // deadlock victim
