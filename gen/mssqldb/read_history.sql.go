@@ -15,6 +15,7 @@ var stmtReadHistory = statement{
 	sets: [][]string{
 		{"execution_id"},
 		{"event_id", "event_data"},
+		{"whole"},
 	},
 }
 
@@ -44,10 +45,20 @@ func scanReadHistoryEventsRow(rows *sql.Rows, r *ReadHistoryEventsRow) error {
 	return rows.Scan(&r.EventID, &r.EventData)
 }
 
+// ReadHistoryWholeRow is a row that [Queries.ReadHistory] returns.
+type ReadHistoryWholeRow struct {
+	Whole bool
+}
+
+func scanReadHistoryWholeRow(rows *sql.Rows, r *ReadHistoryWholeRow) error {
+	return rows.Scan(&r.Whole)
+}
+
 // ReadHistoryResult is what [Queries.ReadHistory] returns.
 type ReadHistoryResult struct {
 	Execution ReadHistoryExecutionRow
 	Events    []ReadHistoryEventsRow
+	Whole     ReadHistoryWholeRow
 }
 
 // ReadHistory reads the events of one execution (§5.6), or of the latest (§5.5). The latest is the highest
@@ -65,6 +76,8 @@ func (q *Queries) ReadHistory(ctx context.Context, p ReadHistoryParams) (ReadHis
 			r.Execution, err = readOne(rows, scanReadHistoryExecutionRow)
 		case 1:
 			r.Events, err = readMany(rows, scanReadHistoryEventsRow)
+		case 2:
+			r.Whole, err = readOne(rows, scanReadHistoryWholeRow)
 		}
 		return err
 	})

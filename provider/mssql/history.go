@@ -47,8 +47,12 @@ func (s *Store) readHistory(
 	if executionID != nil {
 		params.ExecutionID = new(columns.Clamp(*executionID))
 	}
-	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ReadHistoryResult, error) {
-		return q.ReadHistory(ctx, params)
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (result mssqldb.ReadHistoryResult, err error) {
+		// What was deleted meanwhile is read again: without row versions, events may be missing from its middle.
+		for whole := false; !whole && err == nil; whole = result.Whole.Whole {
+			result, err = q.ReadHistory(ctx, params)
+		}
+		return result, err
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
 // Rule Q9: a turn of a worker that knows the history reads as little of a long one as of a short one, with plans that
@@ -80,4 +81,33 @@ func (l *longHistory) reads(t *testing.T) (turn, grow int64) {
 	second := l.pages(ctx, t)
 	l.grow(t, 1)
 	return second - first, l.pages(ctx, t) - second
+}
+
+// A history that was deleted while it was read is read again.
+func TestHistoryIsReadAgain(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
+	names := "[" + schema + "].code_names"
+	const whole = "SELECT CAST(CASE WHEN @started_at IS NULL OR EXISTS (\n"
+	_, torn := amended(t, schema, "read_history", whole, "INSERT INTO "+names+" (name, version) SELECT N'read', COUNT(*) FROM "+names+";\n"+
+		"SELECT CAST(CASE WHEN (SELECT COUNT(*) FROM "+names+" AS n WHERE n.name = N'read') = 2 AND EXISTS (\n")
+	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	ok(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	ok(t, store.AckOrchestrationItem(t.Context(), firstTurn("i", anyTurn(t, store).LockToken)))
+	want, err := store.ReadHistory(t.Context(), "i")
+	ok(t, err)
+	_, err = db.ExecContext(t.Context(), torn)
+	ok(t, err)
+	got, err := store.ReadHistory(t.Context(), "i")
+	ok(t, err)
+	if len(got) == 0 || len(got) != len(want) {
+		t.Errorf("read %d events; want %d", len(got), len(want))
+	}
+	var times int
+	ok(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+names+" AS n WHERE n.name = N'read'").Scan(&times))
+	if times != 2 {
+		t.Errorf("read %d times; want 2", times)
+	}
 }

@@ -15,8 +15,10 @@
 -- Result sets:
 --   1 Execution: which execution was read; NULL for an instance of which nothing is stored
 --   2 Events: its events in order
+--   3 Whole: whole is 0 if the execution was deleted meanwhile. Then events may be missing, and the
+--     caller reads again
 --
--- Locks: executions, history (shared, by the primary key, while it reads; none under row
+-- Locks: executions, history, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
 --
 -- gen:null @execution_id
@@ -27,6 +29,7 @@ CREATE OR ALTER PROCEDURE duroxide.read_history
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @started_at BIGINT;
 IF @execution_id IS NULL
     SELECT @execution_id = MAX(x.execution_id)
     FROM (
@@ -39,6 +42,12 @@ IF @execution_id IS NULL
         WHERE h.instance_id = @instance_id
     ) AS x;
 
+-- Whoever deletes events deletes their execution before them.
+SELECT @started_at = e.started_at
+FROM duroxide.executions AS e
+WHERE e.instance_id = @instance_id
+  AND e.execution_id = @execution_id;
+
 -- gen:result Execution
 SELECT @execution_id AS execution_id;
 
@@ -49,5 +58,14 @@ WHERE h.instance_id = @instance_id
   AND h.execution_id = @execution_id
   AND h.event_id >= @first_event
 ORDER BY h.event_id;
+
+-- gen:result Whole
+SELECT CAST(CASE WHEN @started_at IS NULL OR EXISTS (
+    SELECT 1
+    FROM duroxide.executions AS e
+    WHERE e.instance_id = @instance_id
+      AND e.execution_id = @execution_id
+      AND e.started_at = @started_at
+) THEN 1 ELSE 0 END AS BIT) AS whole;
 GO
 GRANT EXECUTE ON duroxide.read_history TO duroxide_reader;

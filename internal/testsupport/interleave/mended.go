@@ -60,10 +60,8 @@ func mended() []Scenario {
 func mendedDeletions() []Scenario {
 	return []Scenario{
 		{
-			Name: "a prune of an instance that is deleted and begun anew",
-			Prepare: start("a") + fetchTurnOf(8) +
-				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
-				fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
+			Name:    "a prune of an instance that is deleted and begun anew",
+			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
 				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
 				does("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "events": events(1, 2)}.named("Order").ack(7)),
@@ -72,10 +70,8 @@ func mendedDeletions() []Scenario {
 			Check: endsWhole,
 		},
 		{
-			Name: "a prune of an instance that is deleted, begun anew and ended",
-			Prepare: start("a") + fetchTurnOf(8) +
-				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
-				fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
+			Name:    "a prune of an instance that is deleted, begun anew and ended",
+			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
 				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
 				later("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(7)),
@@ -84,16 +80,12 @@ func mendedDeletions() []Scenario {
 			Check: endsWhole,
 		},
 		{
-			Name: "a prune in bulk of what has ended, beside one that is begun anew",
-			Prepare: start("a") + fetchTurnOf(8) +
-				call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(8) +
-				fetchTurnOf(9) + call{"execution": "2", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(9),
+			Name:    "a prune in bulk of what has ended, beside one that is begun anew",
+			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
 				does("prune", withList(1, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = 9000000000000, @after = NULL, @max_instances = 10, "+
 					"@keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")),
-				later("begin anew", deletion+start("a")+fetchTurnOf(6)+
-					call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(6)+
-					fetchTurnOf(7)+call{"execution": "2", "events": events(1, 2)}.named("Order").ack(7)),
+				later("begin anew", deletion+continuedAsNew(6)+fetchTurnOf(7)+call{"execution": "2", "events": events(1, 2)}.named("Order").ack(7)),
 			},
 			Check: func(e *tsqltest.End) error {
 				if n := e.Value("SELECT COUNT(*) FROM duroxide.executions"); n != int64(2) {
@@ -102,6 +94,7 @@ func mendedDeletions() []Scenario {
 				return endsWhole(e)
 			},
 		},
+		readerOfDeleted(),
 		{
 			Name: "a deletion in bulk beside that of a child",
 			Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1", "status": "N'Completed'", "events": events(1, 2), "messages": childStart(1, "a.c")}.named("Order").ack(8) +
@@ -119,6 +112,38 @@ func mendedDeletions() []Scenario {
 			},
 		},
 	}
+}
+
+// readerOfDeleted is a reader of a history that is deleted: it gets all of it, none, or the word to read again.
+func readerOfDeleted() Scenario {
+	return Scenario{
+		Name:    "a reader of a history that is deleted",
+		Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1", "events": events(1, 2, 3)}.named("Order").ack(8),
+		Sessions: []tsqltest.Session{
+			{Name: "read", Run: func(p *tsqltest.Player) error {
+				r, err := p.Exec("EXEC duroxide.read_history @instance_id = N'a', @execution_id = 1, @first_event = 0;\n")
+				if err == nil && setWith(r, "whole")[0][0] == true {
+					p.Note(len(setWith(r, "event_id")))
+				}
+				return err
+			}},
+			does("delete", deletion),
+		},
+		Check: func(e *tsqltest.End) error {
+			for _, n := range e.Notes() { // none if the reader is told to read again
+				if n != 0 && n != 3 {
+					return fmt.Errorf("%v of 3 events were read", n)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// continuedAsNew starts an instance whose first turn, the n-th of all, continues as new.
+func continuedAsNew(n int) string {
+	return start("a") + fetchTurnOf(n) +
+		call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(n)
 }
 
 // later is a session that executes a batch a second later, so that executions end at other times.
