@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -85,8 +86,8 @@ func (v *Env) spend(action Action) {
 		v.exceeded = exceeds(whatActions, actions, limits.Actions)
 	} else if bytes := v.asked.actionBytes - e.recorded.actionBytes; limits.Bytes > 0 && bytes > limits.Bytes {
 		v.exceeded = exceeds(whatBytes, bytes, limits.Bytes)
-	} else if depth := nesting(e.turn.Instance) + 1; limits.Nesting > 0 && depth > limits.Nesting && actions > 0 && startsGenerated(action) {
-		v.exceeded = fmt.Sprintf("sub-orchestrations are nested %d deep, the limit is %d; see that the recursion ends", depth, limits.Nesting)
+	} else if actions > 0 && startsGenerated(action) {
+		v.exceeded = cmp.Or(v.exceeded, tooDeep(e.turn.Instance, limits.Nesting))
 	}
 	if v.exceeded != "" {
 		v.Halt()
@@ -109,6 +110,14 @@ func exceeds(what string, count, limit int) string {
 		advice = "await some of them before asking for more"
 	}
 	return fmt.Sprintf("the orchestration has %d %s, the limit is %d; %s", count, what, limit, advice)
+}
+
+// tooDeep is the message of a failure if a child with a generated id would be nested too deep, otherwise empty.
+func tooDeep(parent string, limit int) string {
+	if depth := nesting(parent) + 1; limit > 0 && depth > limit {
+		return fmt.Sprintf("sub-orchestrations are nested %d deep, the limit is %d; see that the recursion ends", depth, limit)
+	}
+	return ""
 }
 
 // exceed ends the turn as Failed by a limit, without sending anything.
