@@ -103,15 +103,9 @@ BEGIN TRY
                     WHERE b.instance_id = @id
                       AND (b.lock_token IS NULL OR b.locked_until <= @now)
                     OPTION (KEEPFIXED PLAN);
-                -- The head may be one of those deleted.
-                UPDATE b
-                SET head_id = NULL
-                FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
-                WHERE b.instance_id = @id
-                  AND (b.lock_token IS NULL OR b.locked_until <= @now)
-                OPTION (KEEPFIXED PLAN);
             END;
-            EXEC duroxide.refresh_inbox @instance_id = @id, @now = @now;
+            -- The head may be one of those deleted.
+            EXEC duroxide.refresh_inbox @instance_id = @id, @now = @now, @keep_head = 0;
             COMMIT TRANSACTION;
 
             SET @messages = @messages + @of_id;

@@ -44,15 +44,8 @@ BEGIN TRY
     IF @@ROWCOUNT > 0
     BEGIN
         SET @held = 1;
-        -- A newer message may be the head. Under a lease that seems to be live again, as the clock was
-        -- set back, refresh_inbox changes nothing, and the head stays.
-        UPDATE b
-        SET head_id = NULL
-        FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
-        WHERE b.instance_id = @instance_id
-          AND (b.lock_token IS NULL OR b.locked_until <= @now)
-        OPTION (KEEPFIXED PLAN);
-        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
+        -- A newer message may be the head.
+        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now, @keep_head = 0;
     END;
 
     COMMIT TRANSACTION;

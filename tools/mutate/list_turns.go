@@ -88,7 +88,11 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "keeps an old head when something has come due", kind: conditionRemoved, module: "refresh_inbox",
-		old: "CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END", new: "b.head_id",
+		old: "@keep_head = 0 OR b.wake_at <= @now", new: "@keep_head = 0",
+	},
+	{
+		what: "keeps a head that was deleted, or is no longer the oldest", kind: conditionRemoved, module: "refresh_inbox",
+		old: "@keep_head = 0 OR b.wake_at <= @now", new: "b.wake_at <= @now",
 	},
 	{
 		what: "adds the message without the inbox's lock", kind: lockRemoved, module: "enqueue_for_orchestrator",
