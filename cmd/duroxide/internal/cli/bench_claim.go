@@ -47,7 +47,8 @@ also has rows with names that no claimer knows.
 Each population has a store of its own, which the rig fills. The rig
 measures them in turn, for several rounds, and puts claimed work back after each. The column
 "to the first" is the time of a claim relative to the first line with as many
-claimers: the median of what the rounds have shown.`,
+claimers: the median of what the rounds have shown. CPU is this process's processor time for a claim,
+without its waiting for a disk or a server.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -179,12 +180,12 @@ func (f *fillProgress) stop() {
 func (a *app) printClaims(config rig.ClaimConfig, claims []rig.Claim) {
 	a.screen.Printf("\n%d claims of %s in each of %d rounds. Without ready rows, what is measured is a claim that finds nothing.\n\n",
 		config.Claims, config.Queue, config.Rounds)
-	rows := [][]string{{"CLAIMERS", "READY", "NAMES", "FOREIGN", "TIMERS", "CLAIMS/S", "P50", "P99", "SLOWEST", "TO THE FIRST", "ERRORS", "MISSED"}}
+	rows := [][]string{{"CLAIMERS", "READY", "NAMES", "FOREIGN", "TIMERS", "CLAIMS/S", "P50", "P99", "SLOWEST", "TO THE FIRST", "CPU", "CPU TO THE FIRST", "ERRORS", "MISSED"}}
 	for _, c := range claims {
 		rows = append(rows, []string{
 			strconv.Itoa(c.Claimers), strconv.Itoa(c.Ready), strconv.Itoa(c.Names), strconv.Itoa(c.Foreign), strconv.Itoa(c.Timers),
 			strconv.FormatFloat(c.Rate, 'f', 0, 64), short(c.Latency.P50), short(c.Latency.P99), short(c.Latency.Max),
-			fmt.Sprintf("%.2f", c.Ratio), strconv.FormatInt(c.Errors, 10), strconv.FormatInt(c.Missed, 10),
+			fmt.Sprintf("%.2f", c.Ratio), known(c.CPUMilliseconds, 1, "%.3f ms"), known(c.CPURatio, 1, "%.2f"), strconv.FormatInt(c.Errors, 10), strconv.FormatInt(c.Missed, 10),
 		})
 	}
 	printTable(a.screen, rows)

@@ -64,6 +64,11 @@ type Claim struct {
 	// medians are divided, and of the rounds the median is taken. So neither a slow
 	// claim nor a slow minute of the machine decides.
 	Ratio float64 `json:"ratio"`
+	// CPUMilliseconds is the processor time of this process for a claim, the median of the rounds. It does not
+	// contain the waiting for a disk, for a server and for other claimers. CPURatio relates it to the first population
+	// as Ratio does. Both are nil when the system does not tell.
+	CPUMilliseconds *float64 `json:"cpu_ms"`
+	CPURatio        *float64 `json:"cpu_ratio"`
 	// Errors counts the calls that failed and could be repeated, such as after a
 	// deadlock; Missed those that found nothing while rows were ready.
 	Errors int64 `json:"errors"`
@@ -141,15 +146,23 @@ func (c ClaimConfig) compare(ctx context.Context, stores []Store, claimers int) 
 // sum sums the rounds up, relative to the same rounds of another population.
 func (c *Claim) sum(rounds, reference []*claimRound) {
 	var all []time.Duration
-	var rates, ratios []float64
+	var rates, ratios, cpus, cpuRatios []float64
 	for n, r := range rounds {
 		all = append(all, r.times...)
 		rates = append(rates, float64(len(r.times))/r.took.Seconds())
 		ratios = append(ratios, r.median().Seconds()/reference[n].median().Seconds())
+		if r.cpu > 0 && reference[n].cpu > 0 {
+			cpus = append(cpus, float64(r.cpu)/float64(time.Millisecond)/float64(len(r.times)))
+			cpuRatios = append(cpuRatios, r.cpu.Seconds()/reference[n].cpu.Seconds())
+		}
 		c.Errors += r.errors
 		c.Missed += r.missed
 	}
 	c.Latency, c.Rate, c.Ratio = latencyOf(all), middle(rates), middle(ratios)
+	if len(cpus) > 0 {
+		cpu, ratio := middle(cpus), middle(cpuRatios)
+		c.CPUMilliseconds, c.CPURatio = &cpu, &ratio
+	}
 }
 
 // middle is the median, the mean of the middle two of an even number.
@@ -170,7 +183,9 @@ type claimRound struct {
 	empty bool
 	known *provider.KnownCode
 
-	took           time.Duration
+	took time.Duration
+	// cpu is this process's processor time for the claims, 0 when it is not known.
+	cpu            time.Duration
 	times          []time.Duration
 	errors, missed int64
 
@@ -189,6 +204,7 @@ func (r *claimRound) run(ctx context.Context, claimers, claims int) error {
 	r.held = make(map[string]string, claims)
 	var made atomic.Int64
 	group, groupCtx := errgroup.WithContext(ctx)
+	cpuBefore, _ := cpuTime()
 	began := time.Now()
 	for range claimers {
 		group.Go(func() error {
@@ -204,6 +220,9 @@ func (r *claimRound) run(ctx context.Context, claimers, claims int) error {
 		return fmt.Errorf("claiming: %w", err)
 	}
 	r.took = time.Since(began)
+	if after, known := cpuTime(); known {
+		r.cpu = after - cpuBefore
+	}
 	if err := r.release(ctx); err != nil {
 		return fmt.Errorf("putting back what was claimed: %w", err)
 	}

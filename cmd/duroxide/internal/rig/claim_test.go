@@ -55,13 +55,16 @@ func TestClaim(t *testing.T) {
 				if c.Claims != 60 || c.Rate <= 0 || c.Latency.P50 <= 0 || c.Latency.P50 > c.Latency.Max || c.Ratio <= 0 || c.Errors != 0 || c.Missed != 0 {
 					t.Errorf("got %+v", c)
 				}
+				if _, tells := cpuTime(); tells && (c.CPUMilliseconds == nil || *c.CPUMilliseconds <= 0 || *c.CPURatio <= 0) {
+					t.Errorf("no processor time: %+v", c)
+				}
 			}
 			if diff := cmp.Diff(append(config.Populations, config.Populations...), of); diff != "" {
 				t.Errorf("not each population under each number of claimers: %s", diff)
 			}
 			for _, i := range []int{0, 2, 7, 9} {
-				if claims[i].Ratio != 1 {
-					t.Errorf("line %d is the yardstick of its kind, and its ratio is %g", i, claims[i].Ratio)
+				if c := claims[i]; c.Ratio != 1 || c.CPURatio != nil && *c.CPURatio != 1 {
+					t.Errorf("line %d is the yardstick of its kind, and its ratios are not 1: %+v", i, c)
 				}
 			}
 		})
