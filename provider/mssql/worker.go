@@ -126,7 +126,7 @@ func (s *Store) openWork(
 	if err == nil {
 		return &provider.FetchedWorkItem{
 			Item: item, LockToken: tokenText(token), AttemptCount: uint32(row.AttemptCount),
-			Waited: columns.Since(0, row.WaitedMs), Heartbeat: restored(columns.OrEmpty(row.Heartbeat)),
+			Waited: columns.Since(0, row.WaitedMs), Heartbeat: restoredText(columns.OrEmpty(row.Heartbeat)),
 		}, nil
 	}
 	err = s.setWorkAside(ctx, token, row, err)
