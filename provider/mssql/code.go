@@ -5,18 +5,29 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf16"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// storedCode is the stored form of what work is selected by, nil for any worker's.
+// storedCode is the stored form of what work is selected by, nil for any worker's. So it is for a name or version whose
+// stored form is too long, which only one with many control characters has: no work can be selected by it.
 func storedCode(code *provider.CodeName) (name, version *string) {
 	if code == nil {
 		return nil, nil
 	}
-	return new(stored(code.Name)), new(stored(code.Version))
+	name, version = new(stored(code.Name)), new(stored(code.Version))
+	if !fitsCode(*name) || !fitsCode(*version) {
+		return nil, nil
+	}
+	return name, version
+}
+
+// fitsCode reports whether a stored form fits its column, which has room for a name of the greatest length and its guard.
+func fitsCode(text string) bool {
+	return len(text) <= maxKey || len(utf16.Encode([]rune(text))) <= maxKey+1
 }
 
 // A codeSelection is what a fetch asks for by code, as the procedures take it.
@@ -71,9 +82,11 @@ func (s codeSelection) register(ctx context.Context, q *mssqldb.Queries) error {
 // codeRows makes a table argument of a set.
 func codeRows(known *provider.KnownCode) []mssqldb.CodeListV1Row {
 	codes := columns.Codes(known)
-	rows := make([]mssqldb.CodeListV1Row, len(codes))
-	for i, code := range codes {
-		rows[i] = mssqldb.CodeListV1Row{Position: int32(i), Name: stored(code.Name), Version: stored(code.Version)}
+	rows := make([]mssqldb.CodeListV1Row, 0, len(codes))
+	for _, code := range codes {
+		if name, version := storedCode(&code); name != nil {
+			rows = append(rows, mssqldb.CodeListV1Row{Position: int32(len(rows)), Name: *name, Version: *version})
+		}
 	}
 	return rows
 }
@@ -123,12 +136,12 @@ func (s *Store) KnownVersions(ctx context.Context, name string, since time.Durat
 	if err != nil {
 		return nil, err
 	}
-	code := columns.NewCode(name, "")
-	if code == nil {
+	text, _ := storedCode(columns.NewCode(name, ""))
+	if text == nil {
 		return nil, nil
 	}
 	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListKnownVersionsResult, error) {
-		return q.ListKnownVersions(ctx, mssqldb.ListKnownVersionsParams{Name: stored(code.Name), SinceMs: ms})
+		return q.ListKnownVersions(ctx, mssqldb.ListKnownVersionsParams{Name: *text, SinceMs: ms})
 	})
 	if err != nil {
 		return nil, err
