@@ -36,7 +36,7 @@ func (q *Queries) CountInstances(ctx context.Context) (r int64, err error) {
 
 var stmtGetAutoClose = statement{
 	name:    "GetAutoClose",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{65, 68, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -68,7 +68,7 @@ func (q *Queries) GetAutoClose(ctx context.Context) (r GetAutoCloseRow, err erro
 
 var stmtGetAutoShrink = statement{
 	name:    "GetAutoShrink",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{66, 69, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -100,7 +100,7 @@ func (q *Queries) GetAutoShrink(ctx context.Context) (r GetAutoShrinkRow, err er
 
 var stmtGetCompatibilityLevel = statement{
 	name:    "GetCompatibilityLevel",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{68, 71, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -132,7 +132,7 @@ func (q *Queries) GetCompatibilityLevel(ctx context.Context) (r GetCompatibility
 
 var stmtGetDelayedDurability = statement{
 	name:    "GetDelayedDurability",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{67, 70, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -192,7 +192,7 @@ var stmtGetOptimizedLocking = statement{
 	name: "GetOptimizedLocking",
 	text: `SELECT d.name, CONVERT(BIGINT, DATABASEPROPERTYEX(d.name, 'IsOptimizedLockingOn')) AS value
 FROM sys.databases AS d
-WHERE d.database_id = DB_ID()`,
+WHERE d.name = DB_NAME()`,
 	schemas: []schemaAt{{97, 100, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -278,7 +278,7 @@ func (q *Queries) GetPermissions(ctx context.Context, p GetPermissionsParams) (r
 
 var stmtGetQueryStore = statement{
 	name:    "GetQueryStore",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{66, 69, "sys"}},
 	batch:   true,
 	sets: [][]string{
@@ -310,7 +310,7 @@ func (q *Queries) GetQueryStore(ctx context.Context) (r GetQueryStoreRow, err er
 
 var stmtGetRowVersioning = statement{
 	name:    "GetRowVersioning",
-	text:    "SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
 	schemas: []schemaAt{{78, 81, "sys"}},
 	batch:   true,
 	sets: [][]string{

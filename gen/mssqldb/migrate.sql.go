@@ -110,7 +110,7 @@ var stmtGetServerForm = statement{
 	name: "GetServerForm",
 	text: `SELECT
     CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
-    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.database_id = DB_ID()) AS compatibility_level`,
+    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.name = DB_NAME()) AS compatibility_level`,
 	schemas: []schemaAt{{155, 158, "sys"}},
 	batch:   true,
 	sets: [][]string{

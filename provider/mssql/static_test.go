@@ -370,3 +370,16 @@ func trackedScripts(t *testing.T) (names []string) {
 	}
 	return names
 }
+
+// In Azure SQL Database, DB_ID() need not be the database_id that sys.databases has for the same database. The name is the same.
+func TestDatabaseIsFoundByItsName(t *testing.T) {
+	t.Parallel()
+	ok(t, filepath.WalkDir(repository+"/sql", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".sql") {
+			if text := lineComment.ReplaceAllString(readText(t, name), ""); strings.Contains(text, "sys.databases") && strings.Contains(text, "DB_ID()") {
+				t.Errorf("%s looks for a row of sys.databases by DB_ID()", name)
+			}
+		}
+		return err
+	}))
+}

@@ -24,7 +24,7 @@ DECLARE @held NVARCHAR(400);
 IF EXISTS (
     SELECT 1
     FROM sys.databases AS d
-    WHERE d.database_id = DB_ID()
+    WHERE d.name = DB_NAME()
       AND d.is_read_committed_snapshot_on = 0
 )
     SELECT @held = b.instance_id

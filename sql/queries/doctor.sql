@@ -12,35 +12,35 @@ SELECT
 
 -- GetCompatibilityLevel reads the database's level, such as 160.
 -- name: GetCompatibilityLevel :one
-SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetRowVersioning reads whether READ COMMITTED uses row versions in the database (1).
 -- name: GetRowVersioning :one
-SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetDelayedDurability reads whether the server may confirm a commit before it is on disk: 0 never,
 -- 1 if a transaction asks for it, 2 always.
 -- name: GetDelayedDurability :one
-SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetAutoClose reads whether the server closes the database when nobody is connected (1).
 -- name: GetAutoClose :one
-SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetAutoShrink reads whether the server shrinks the files of the database (1).
 -- name: GetAutoShrink :one
-SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetQueryStore reads whether the server records what statements cost (1).
 -- name: GetQueryStore :one
-SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
 
 -- GetOptimizedLocking reads whether a transaction keeps one lock for all rows that it has changed (1); NULL from a
 -- server that has no such option.
 -- name: GetOptimizedLocking :one
 SELECT d.name, CONVERT(BIGINT, DATABASEPROPERTYEX(d.name, 'IsOptimizedLockingOn')) AS value
 FROM sys.databases AS d
-WHERE d.database_id = DB_ID();
+WHERE d.name = DB_NAME();
 
 -- ListRecomputedQueues lists the queue tables whose index statistics the server renews by itself
 -- (0005_storage_sqlserver.sql says why it should not), with the number of those indexes.

@@ -10,7 +10,7 @@ SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish;
 -- name: GetServerForm :one
 SELECT
     CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
-    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.database_id = DB_ID()) AS compatibility_level;
+    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.name = DB_NAME()) AS compatibility_level;
 
 -- FindSchema reads the id of a schema, NULL if there is none, and whether the schema has the view
 -- v_migrations (1) or not (0). A login that may not see them gets the same answer as for a missing
