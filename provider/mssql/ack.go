@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -208,33 +209,48 @@ func putWork(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (er
 }
 
 // published wakes whom a turn that was committed concerns, except for what the same call
-// has taken.
+// has taken of it.
 func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow, taken provider.Taken) {
 	ready, instance := 0, restored(turn.InstanceID)
+	next := "" // the instance whose turn was taken, in its stored form
+	if taken.Turn != nil {
+		next = stored(taken.Turn.Item.Instance)
+	}
 	if ms := turn.ReadyInMs; ms != nil {
 		// Because of what arrived while it was locked, or what the turn sent to itself.
-		if *ms > 0 {
+		switch {
+		case *ms > 0:
 			s.sent(*ms)
-		} else {
+		case turn.InstanceID != next:
 			ready++
 		}
 	}
-	for _, m := range ack.Messages {
-		switch {
+	for i := range ack.Messages {
+		switch m := &ack.Messages[i]; {
 		case m.DelayMs > 0:
 			s.sent(m.DelayMs)
-		case m.InstanceID != turn.InstanceID:
+		case m.InstanceID != turn.InstanceID && m.InstanceID != next:
 			ready++
 		}
 	}
-	if taken.Turn != nil {
-		ready--
-	}
 	s.signalInstances(ready)
-	s.signalActivities(len(ack.Activities) - len(taken.Work))
+	s.signalActivities(len(ack.Activities) - countTaken(ack.Activities, taken.Work))
 	if ack.Status != nil && provider.Status(*ack.Status).Ended() {
 		s.announceEnd(instance)
 	} else {
 		s.changes.Announce(instance)
 	}
+}
+
+// countTaken is how many of the activities were taken.
+func countTaken(activities []mssqldb.WorkListV1Row, taken []provider.TakenWork) (n int) {
+	for _, work := range taken {
+		item, _ := work.Item.(provider.ActivityExecuteItem)
+		if slices.ContainsFunc(activities, func(row mssqldb.WorkListV1Row) bool {
+			return row.ActivityID == int64(item.ID) && row.ExecutionID == int64(item.ExecutionID) && row.InstanceID == stored(item.Instance)
+		}) {
+			n++
+		}
+	}
+	return n
 }

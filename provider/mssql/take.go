@@ -122,10 +122,9 @@ func (s *Store) AckWorkAndTake(
 		}
 	}
 	if taken.Turn != nil {
-		s.signalInstances(len(ready) - 1)
-	} else {
-		s.signalInstances(len(ready))
+		delete(ready, stored(taken.Turn.Item.Instance))
 	}
+	s.signalInstances(len(ready))
 	return outcomes, taken, nil
 }
 
