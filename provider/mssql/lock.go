@@ -26,7 +26,7 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 	}
 	given := mssqldb.AbandonOrchestrationItemParams{LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt}
 	if params.Misfit != "" {
-		given.Misfit = storedText(&params.Misfit)
+		given.Misfit = new(storedString(columns.Text(params.Misfit)))
 	}
 	return s.abandonTurn(ctx, operation, given)
 }

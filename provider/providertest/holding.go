@@ -11,6 +11,7 @@ import (
 func heldInstances() category {
 	scenarios := []scenario{
 		{"hold_is_told_with_its_reason", tellsHolds},
+		{"reason_that_is_no_text_is_kept_all_the_same", keepsReasons},
 		{"hold_is_over_when_its_messages_are", forgetsHolds},
 		{"hold_stays_through_other_abandons", keepsHolds},
 		{"retry_shows_what_the_hold_has_hidden", retriesHeld},
@@ -31,6 +32,7 @@ const (
 	ruleIsHeld     = "§5.26 Held: as long as a message that was abandoned with a Misfit is in the queue"
 	ruleHeldList   = "§5.26 ListHeldInstances: those held longest first"
 	ruleHeldReason = "§5.26 Reason: the last one of the oldest message; Since: its first abandon"
+	ruleHeldText   = "§5.26 Reason: each byte that is no valid UTF-8 becomes U+FFFD"
 	ruleHeldKept   = "§5.26: an abandon without a Misfit leaves what is kept"
 	ruleRetry      = "§5.26 RetryHeldInstance: exactly the messages that were abandoned with a Misfit are visible at once"
 	ruleNotHeld    = "§5.26 RetryHeldInstance: false for an instance that is not held, and nothing has changed"
@@ -93,6 +95,17 @@ func (e *env) retry(instance string, want bool, rule string) {
 	got, err := e.holder().RetryHeldInstance(e.ctx, instance)
 	e.ok(err, rule)
 	e.sameValue(got, want, rule, "held")
+}
+
+// A reason may name what the code asks for, and a name may be any string.
+func keepsReasons(e *env) {
+	e.create("A")
+	e.enqueue(raised("A", "go"))
+	got := e.fetchInstance("A", held)
+	e.ok(e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{
+		LockToken: got.LockToken, Delay: farOff, Misfit: "asks for \xff\xfe",
+	}), ruleHeldText)
+	e.sameValue(e.heldInstance("A").Reason, "asks for \ufffd\ufffd", ruleHeldText, "reason")
 }
 
 func tellsHolds(e *env) {

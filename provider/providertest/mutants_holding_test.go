@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -46,6 +47,14 @@ func holdingMutants() []mutant {
 					}
 				}
 				return list, err
+			}
+		}},
+		{"refuses a reason that is no text", "§5.26 Reason: each byte", []string{in + "reason_that_is_no_text_is_kept_all_the_same"}, func(c *calls, sound calls) {
+			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
+				if !utf8.ValidString(params.Misfit) {
+					return provider.Permanent("abandon_orchestration_item", "no valid UTF-8", provider.ErrInvalidArgument)
+				}
+				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
 		{"lists the last that was held first", "§5.26 ListHeldInstances", []string{in + "hold_is_told_with_its_reason"}, func(c *calls, sound calls) {

@@ -110,7 +110,7 @@ func (t *tx) abandonTurn(ctx context.Context, operation string, given provider.A
 		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(given.IgnoreAttempt), Now: t.now,
 	}
 	if given.Misfit != "" {
-		params.Misfit = &given.Misfit
+		params.Misfit = new(columns.Text(given.Misfit))
 	}
 	// Without a delay each message keeps the time it has: a new one would change
 	// nothing but the order (pitfall P23).
