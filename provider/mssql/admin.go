@@ -175,7 +175,7 @@ func (s *Store) GetExecutionInfo(
 	if id, ok := lookupID(instance); ok {
 		var err error
 		result, err = read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetExecutionInfoResult, error) {
-			return q.GetExecutionInfo(ctx, mssqldb.GetExecutionInfoParams{InstanceID: id, ExecutionID: columns.Clamp(executionID)})
+			return q.GetExecutionInfo(ctx, mssqldb.GetExecutionInfoParams{InstanceID: id, ExecutionID: columns.ExecutionKey(executionID)})
 		})
 		if err != nil {
 			return provider.ExecutionInfo{}, err

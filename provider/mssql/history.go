@@ -45,7 +45,7 @@ func (s *Store) readHistory(
 	}
 	params := mssqldb.ReadHistoryParams{InstanceID: id}
 	if executionID != nil {
-		params.ExecutionID = new(columns.Clamp(*executionID))
+		params.ExecutionID = new(columns.ExecutionKey(*executionID))
 	}
 	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (result mssqldb.ReadHistoryResult, err error) {
 		// What was deleted meanwhile is read again: without row versions, events may be missing from its middle.

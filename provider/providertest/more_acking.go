@@ -71,6 +71,7 @@ func moreAcking() category {
 		{"append_refuses_event_id_zero_and_duplicates", appendRefuses},
 		{"append_needs_neither_lock_nor_instance", appendNeedsNothing},
 		{"reads_of_unknown_executions_are_empty", unknownExecutions},
+		{"unknown_executions_beyond_the_last_are_empty", executionsBeyond},
 		{"errors_name_their_operation", errorsNameOperation},
 	}}
 }

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"errors"
+	"math"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -79,6 +80,31 @@ func unknownExecutions(e *env) {
 	}
 	same(e, len(e.read("a")), 0, ruleUnknown)
 	same(e, len(e.read("")), 0, ruleUnknown)
+}
+
+// An execution id that no column holds is not read as the largest that one does.
+func executionsBeyond(e *env) {
+	const (
+		last   = math.MaxInt64
+		beyond = uint64(math.MaxUint64)
+		rule   = "§5.6: unknown execution → empty list"
+	)
+	e.create("A")
+	e.enqueue(raised("A", "go"))
+	e.ack(provider.AckOrchestrationParams{
+		LockToken: e.fetchInstance("A", held).LockToken, ExecutionID: last, HistoryDelta: []provider.Event{started("A", last)},
+	})
+	same(e, len(e.history("A", last)), 1, "§2.2: execution ids are unsigned numbers below 2^63")
+	for _, execution := range []uint64{last + 1, beyond} {
+		same(e, len(e.history("A", execution)), 0, rule)
+	}
+	if admin := e.p.Admin(); admin != nil {
+		events, err := admin.ReadHistoryWithExecutionID(e.ctx, "A", beyond)
+		e.ok(err, rule)
+		same(e, len(events), 0, rule)
+		_, err = admin.GetExecutionInfo(e.ctx, "A", beyond)
+		e.permanent(err, provider.ErrNotFound, ruleExecNotFound)
+	}
 }
 
 // Every error says which call failed, by the method's name in snake case.

@@ -3,6 +3,7 @@ package providertest
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -299,6 +300,11 @@ func damageMutants() []mutant {
 		{"hides that a history cannot be decoded", "§5.1 corrupted history", []string{"capability filtering/fetch_corrupted_history_filtered_vs_unfiltered"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			got.Item.HistoryError = nil
 		})},
+		{"reads the largest execution for one beyond it", "§5.6: unknown execution", []string{"more acking/unknown_executions_beyond_the_last_are_empty"}, func(c *calls, sound calls) {
+			c.ReadWithExecution = func(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
+				return sound.ReadWithExecution(ctx, instance, min(executionID, math.MaxInt64))
+			}
+		}},
 		{"leaves out events that cannot be decoded", "§5.5", []string{"error handling/read_corrupted_history_returns_error"}, func(c *calls, sound calls) {
 			c.Read = func(ctx context.Context, instance string) ([]provider.Event, error) {
 				events, err := sound.Read(ctx, instance)

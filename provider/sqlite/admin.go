@@ -123,7 +123,7 @@ func (s *Store) GetExecutionInfo(
 	const operation = "get_execution_info"
 	var info provider.ExecutionInfo
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
-		row, err := q.GetExecution(ctx, instance, columns.Clamp(executionID))
+		row, err := q.GetExecution(ctx, instance, columns.ExecutionKey(executionID))
 		if errors.Is(err, sql.ErrNoRows) {
 			return columns.ExecutionNotFound(operation, instance, executionID)
 		}

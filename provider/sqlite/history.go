@@ -42,7 +42,7 @@ func (s *Store) readExecution(
 ) ([]provider.Event, error) {
 	var rows []sqlitedb.ReadExecutionRow
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
-		rows, err = q.ReadExecution(ctx, instance, columns.Clamp(executionID))
+		rows, err = q.ReadExecution(ctx, instance, columns.ExecutionKey(executionID))
 		return err
 	})
 	return finishRead(operation, instance, executionID, rows, err)

@@ -48,6 +48,14 @@ func Clamp(n uint64) int64 {
 	return int64(min(n, math.MaxInt64))
 }
 
+// ExecutionKey is the column of an execution to be read. No execution has an id that does not fit, and none has the id 0.
+func ExecutionKey(id uint64) int64 {
+	if id > math.MaxInt64 {
+		return 0
+	}
+	return int64(id)
+}
+
 // CheckHeartbeat refuses what are no details of a heartbeat.
 func CheckHeartbeat(operation, details string) error {
 	if n := len(details); n == 0 || n > provider.MaxHeartbeat {
