@@ -163,7 +163,7 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 		}
 		token, ok := parseToken(lock.LockToken)
 		if !ok {
-			outcomes[i] = unknownToken(operation)
+			outcomes[i] = unknownToken(renewalOf(lock))
 			continue
 		}
 		list = append(list, mssqldb.LeaseListV1Row{Position: int32(i), LockToken: token, Turn: lock.Turn, ExtendMs: extendMs})
@@ -180,7 +180,15 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 		return nil, err
 	}
 	for _, row := range result.Lost {
-		outcomes[row.Position] = classify(operation, mssqldriver.Error{Number: row.ErrorNumber})
+		outcomes[row.Position] = classify(renewalOf(locks[row.Position]), mssqldriver.Error{Number: row.ErrorNumber})
 	}
 	return outcomes, nil
+}
+
+// renewalOf labels the outcome of a lease as that of its renewal alone.
+func renewalOf(lock provider.LockRenewal) string {
+	if lock.Turn {
+		return "renew_orchestration_item_lock"
+	}
+	return "renew_work_item_lock"
 }

@@ -175,8 +175,12 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 	if len(locks) == 0 {
 		return nil, nil
 	}
+	const operation = "renew_locks"
 	renewals := make([]func(context.Context, *tx) error, len(locks))
 	for i, lock := range locks {
+		if _, err := columns.Lease(operation, "ExtendFor", lock.ExtendFor); err != nil {
+			return nil, err
+		}
 		renew := renewWork
 		if lock.Turn {
 			renew = renewTurn
@@ -187,7 +191,7 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 		}
 	}
 	var outcomes []error
-	err := s.write(ctx, "renew_locks", func(ctx context.Context, t *tx) error {
+	err := s.write(ctx, operation, func(ctx context.Context, t *tx) error {
 		outcomes = make([]error, len(renewals))
 		for i, renew := range renewals {
 			err := renew(ctx, t)

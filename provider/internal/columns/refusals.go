@@ -11,6 +11,7 @@ const (
 	ackWork     = "ack_work_item"
 	abandonWork = "abandon_work_item"
 	renewWork   = "renew_work_item_lock"
+	heartbeat   = "keep_heartbeat"
 )
 
 // Closed is what every call on a closed store returns.
@@ -29,7 +30,7 @@ func InvalidTokenText(operation string) string {
 	switch operation {
 	case abandonWork:
 		return "Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it"
-	case ackWork, renewWork:
+	case ackWork, renewWork, heartbeat:
 		return "Invalid lock token: the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it"
 	}
 	return "Invalid lock token: the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted"
@@ -44,7 +45,7 @@ func LockExpired(operation string) error {
 // has ended.
 func LockExpiredText(operation string) string {
 	switch operation {
-	case abandonWork, ackWork, renewWork:
+	case abandonWork, ackWork, renewWork, heartbeat:
 		return "Activity lock expired: the activity took longer than its lease and will be delivered again"
 	}
 	return "Instance lock expired: the turn took longer than its lease; its messages will be delivered again"
