@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -34,6 +35,7 @@ func morePrune() category {
 		{"bulk_limit", pruneBulkLimit},
 		{"bulk_takes_long_histories", pruneBulkLong},
 		{"prune_during_turns", pruneDuringTurns},
+		{"bulk_passes_over_what_is_deleted_meanwhile", pruneBulkDuringDeletions},
 	}}
 }
 
@@ -344,4 +346,46 @@ func pruneDuringTurns(e *env) {
 	}
 	e.prune("order", provider.PruneOptions{})
 	sameList(e, e.executions("order"), []uint64{rounds + 1}, rulePruneKeep)
+}
+
+// pruneBulkDuringDeletions: an instance that is deleted while the call is under way is
+// no longer a matching one, and no error: the call was asked for none by name.
+func pruneBulkDuringDeletions(e *env) {
+	const rule = "§6.19: bulk pruning applies to every matching instance; one that is gone meanwhile is none"
+	admin := e.admin()
+	instances := make([]string, 40)
+	for i := range instances {
+		instances[i] = fmt.Sprintf("order-%02d", i)
+		e.create(instances[i])
+	}
+	deleted := make(chan struct{})
+	e.together(2, func(i int) error {
+		if i == 0 {
+			defer close(deleted)
+			for _, instance := range slices.Backward(instances) {
+				err := patiently(func() error {
+					_, err := admin.DeleteInstance(e.ctx, instance, true)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for {
+			err := patiently(func() error {
+				_, err := admin.PruneExecutionsBulk(e.ctx, provider.InstanceFilter{}, provider.PruneOptions{})
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("violates %s: %w", rule, err)
+			}
+			select {
+			case <-deleted:
+				return nil
+			default:
+			}
+		}
+	})
 }

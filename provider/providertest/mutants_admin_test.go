@@ -495,6 +495,20 @@ func pruneMutants() []mutant {
 				return got, err
 			}
 		}},
+		{"prunes by a list of instances that may be gone", "§6.19: bulk pruning applies", []string{"more prune/bulk_passes_over_what_is_deleted_meanwhile"}, func(c *calls, sound calls) {
+			c.PruneExecutionsBulk = func(ctx context.Context, _ provider.InstanceFilter, options provider.PruneOptions) (sum provider.PruneResult, err error) {
+				instances, err := sound.ListInstances(ctx)
+				if err != nil {
+					return sum, err
+				}
+				for _, instance := range slices.Backward(instances) {
+					if _, err := sound.PruneExecutions(ctx, instance, options); err != nil {
+						return sum, err
+					}
+				}
+				return sum, nil
+			}
+		}},
 		{"prunes unknown instances", "§6.18", []string{"more prune/unknown_instance"}, func(c *calls, sound calls) {
 			c.PruneExecutions = func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
 				got, err := sound.PruneExecutions(ctx, instance, options)

@@ -28,11 +28,22 @@ func (s selection) prunable(ctx context.Context, q *sqlitedb.Queries) ([]string,
 func (s *Store) PruneExecutions(
 	ctx context.Context, instance string, options provider.PruneOptions,
 ) (provider.PruneResult, error) {
-	return s.prune(ctx, "prune_executions", instance, options)
+	const operation = "prune_executions"
+	return s.prune(ctx, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
+		known, err := t.InstanceExists(ctx, instance)
+		if err != nil {
+			return provider.PruneResult{}, err
+		}
+		if !known {
+			return provider.PruneResult{}, columns.InstanceNotFound(operation, instance)
+		}
+		return t.prune(ctx, operation, instance, options)
+	})
 }
 
 // PruneExecutionsBulk implements [provider.Admin]. Each instance is a transaction
-// of its own; after an error the result counts what was deleted before it.
+// of its own; after an error the result counts what was deleted before it. It leaves out
+// an instance that was deleted, or began anew, since it was selected.
 func (s *Store) PruneExecutionsBulk(
 	ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions,
 ) (provider.PruneResult, error) {
@@ -47,7 +58,13 @@ func (s *Store) PruneExecutionsBulk(
 		return sum, err
 	}
 	for _, instance := range instances {
-		result, err := s.prune(ctx, operation, instance, options)
+		result, err := s.prune(ctx, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
+			still, err := selection.stillPrunable(ctx, t, instance)
+			if err != nil || !still {
+				return provider.PruneResult{}, err
+			}
+			return t.prune(ctx, operation, instance, options)
+		})
 		if err != nil {
 			return sum, err
 		}
@@ -58,38 +75,48 @@ func (s *Store) PruneExecutionsBulk(
 	return sum, nil
 }
 
-// prune deletes old executions of one instance (§6.18), and nothing else of it: the
-// key-value map belongs to the instance, not to the execution that wrote it (pitfall
-// P15).
-func (s *Store) prune(
-	ctx context.Context, operation, instance string, options provider.PruneOptions,
-) (provider.PruneResult, error) {
-	var keep int64
-	if options.KeepLast != nil {
-		keep = int64(*options.KeepLast)
+// stillPrunable reports whether an instance that was selected still would be.
+func (s selection) stillPrunable(ctx context.Context, t *tx, instance string) (bool, error) {
+	list, err := jsonList("prune_executions_bulk", []string{instance})
+	if err != nil {
+		return false, err
 	}
-	before := columns.Millis(options.CompletedBefore)
+	found, err := t.ListPrunableOf(ctx, list, s.completedBefore, 1)
+	return len(found) > 0, err
+}
+
+// prune is write for prunings, which have a result.
+func (s *Store) prune(
+	ctx context.Context, operation string, run func(context.Context, *tx) (provider.PruneResult, error),
+) (provider.PruneResult, error) {
 	var result provider.PruneResult
-	err := s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		result = provider.PruneResult{InstancesProcessed: 1}
-		known, err := t.InstanceExists(ctx, instance)
-		if err != nil {
-			return err
-		}
-		if !known {
-			return columns.InstanceNotFound(operation, instance)
-		}
-		executions, err := t.ListPrunableExecutions(ctx, instance, before, keep)
-		if err != nil || len(executions) == 0 {
-			return err
-		}
-		result.ExecutionsDeleted, result.EventsDeleted, err = t.deleteExecutions(ctx, operation, instance, executions)
+	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		result, err = run(ctx, t)
 		return err
 	})
 	if err != nil {
 		return provider.PruneResult{}, err
 	}
 	return result, nil
+}
+
+// prune deletes old executions of one instance (§6.18), and nothing else of it: the
+// key-value map belongs to the instance, not to the execution that wrote it (pitfall
+// P15).
+func (t *tx) prune(
+	ctx context.Context, operation, instance string, options provider.PruneOptions,
+) (provider.PruneResult, error) {
+	var keep int64
+	if options.KeepLast != nil {
+		keep = int64(*options.KeepLast)
+	}
+	result := provider.PruneResult{InstancesProcessed: 1}
+	executions, err := t.ListPrunableExecutions(ctx, instance, columns.Millis(options.CompletedBefore), keep)
+	if err != nil || len(executions) == 0 {
+		return result, err
+	}
+	result.ExecutionsDeleted, result.EventsDeleted, err = t.deleteExecutions(ctx, operation, instance, executions)
+	return result, err
 }
 
 // deleteExecutions deletes executions with their histories.
