@@ -182,6 +182,9 @@ func (e *Env) turn(in *instance, messages []provider.WorkItem) {
 	}
 	turn.Keep = e.replayed > replayBudget && len(in.history) < 2*in.checked+1000
 	result, err := replay.Run(context.Background(), turn)
+	if err == nil && result.Blocked != nil {
+		err = result.Blocked
+	}
 	if err != nil {
 		e.t.Fatalf("%q: %v", in.id, err)
 	}

@@ -54,6 +54,10 @@ func logLingering(ctx context.Context, logger *slog.Logger, b *replay.BlockedErr
 
 // reportMisuse logs what a turn did that costs its author work later.
 func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
+	if b := result.Blocked; b != nil {
+		t.logger.ErrorContext(ctx, "a cancelled orchestration function blocks on something other than its context, its goroutine is left behind",
+			"at", b.At, "state", b.State, "waited", b.For, "stack", b.Stack)
+	}
 	if b := result.Lingering; b != nil {
 		logLingering(ctx, t.logger, b)
 	}

@@ -122,6 +122,42 @@ func TestBlockedFunctionFailsWithItsLine(t *testing.T) {
 	left()
 }
 
+// A cancelled function that blocks, and is not to clean up, ends as cancelled and not as one that blocks. The log
+// says what it has left behind.
+func TestBlockedFunctionCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	for name, cleanup := range map[string]bool{"at once": false, "with a clean-up": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			release := make(chan struct{})
+			def, left := blocking(release)
+			if cleanup {
+				def = def.WithCleanup(time.Minute)
+			}
+			run := start(t, store, def, "")
+			if err := client.New(store).Cancel(t.Context(), run.Instance(), "no longer wanted", client.MustExist()); err != nil {
+				t.Fatal(err)
+			}
+			logger, log := logged()
+			stop := runWorker(t, store, worker.Options{
+				BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, Logger: logger,
+			}, def)
+			details, ok := failure(t, run).(provider.Application)
+			if !ok || cleanup != (details.Kind != provider.AppCancelled) {
+				t.Errorf("failed with %+v", details)
+			}
+			stop()
+			found := lines(log, "level=ERROR", "a cancelled orchestration function blocks", "at=worker/nohang_test.go:")
+			if want := map[bool]int{false: 1, true: 0}[cleanup]; len(found) != want {
+				t.Errorf("told %d times, want %d:\n%s", len(found), want, log)
+			}
+			close(release)
+			left()
+		})
+	}
+}
+
 // A function that blocks in its first turn only goes on in its second.
 func TestBlockedFunctionIsTriedAgain(t *testing.T) {
 	t.Parallel()

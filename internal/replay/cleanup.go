@@ -20,8 +20,11 @@ var ErrNotUndone error = failure.NewKind[struct{}](details.NotUndone)
 // cancellation ends the function at once (§7.7). It is called before the first wait.
 func (v *Env) AllowCleanup(most time.Duration) {
 	v.coroutine.mustRun()
-	v.cleanup = most
+	v.cleanup.Store(int64(most))
 }
+
+// mostCleanup is what AllowCleanup has allowed, 0 for nothing.
+func (v *Env) mostCleanup() time.Duration { return time.Duration(v.cleanup.Load()) }
 
 // Cancelled reports whether the function has to clean up.
 func (v *Env) Cancelled() bool {
@@ -44,14 +47,32 @@ func (v *Env) MustEnd() bool {
 	return v.cancelled != nil
 }
 
+// cancelBlocked ends an execution that is cancelled although its function blocks, unless the function
+// is to clean up or its history is only checked. Any other error is the turn's. The function may still be running, so its side is
+// left to it and not looked at again.
+func (e *engine) cancelBlocked(err error) error {
+	reason, cancelled := e.cancelRequest()
+	blocked, ok := errors.AsType[*BlockedError](err)
+	if !ok || !cancelled || e.turn.Silent || e.env.mostCleanup() != 0 {
+		return err
+	}
+	e.tellMisuse()
+	e.env = &Env{}
+	e.finishCancelled(reason)
+	e.cancelActivities()
+	e.res.Blocked = blocked
+	return nil
+}
+
 // cancel tells the function of its cancellation, and asks for the timer that bounds the
 // clean-up.
 func (v *Env) cancel(reason string) (mustPoll bool) {
-	if v.cleanup == 0 || v.cancelled != nil || v.halted {
+	cleanup := v.mostCleanup()
+	if cleanup == 0 || v.cancelled != nil || v.halted {
 		return false
 	}
 	v.cancelled = &reason
-	end := CreateTimer{FireAtMs: v.engine.turn.NowMs() + uint64(v.cleanup.Milliseconds())}
+	end := CreateTimer{FireAtMs: v.engine.turn.NowMs() + uint64(cleanup.Milliseconds())}
 	v.cleanupEnd = &Handle{coroutine: v.coroutine, action: end, instance: v.engine.turn.Instance}
 	v.asked = v.asked.plus(end.event(nil))
 	v.emitted = append(v.emitted, v.cleanupEnd)
@@ -63,7 +84,7 @@ func (e *engine) endCleanup() {
 	if end := e.env.cleanupEnd; end != nil && end.resolved && e.failure == nil {
 		e.failure = provider.Application{
 			Kind:        provider.AppOrchestrationFailed,
-			Message:     fmt.Sprintf("canceled: %s; the clean-up took longer than %v", *e.env.cancelled, e.env.cleanup),
+			Message:     fmt.Sprintf("canceled: %s; the clean-up took longer than %v", *e.env.cancelled, e.env.mostCleanup()),
 			FailureKind: details.Timeout,
 		}
 	}

@@ -77,7 +77,7 @@ func (e *engine) sendWork(h *Handle) {
 }
 
 func (e *engine) sendDetached(a StartDetached) {
-	if e.outcome == Cancelled && e.env.cleanup == 0 || e.limitExceeded {
+	if e.outcome == Cancelled && e.env.mostCleanup() == 0 || e.limitExceeded {
 		return
 	}
 	e.post(provider.StartOrchestrationItem{

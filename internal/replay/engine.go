@@ -134,7 +134,7 @@ func (e *engine) run(ctx context.Context) error {
 	}
 	if e.failure == nil && !e.failMisuse(e.coroutine.misused()) {
 		if err := e.walk(ctx); err != nil {
-			return err
+			return e.cancelBlocked(err)
 		}
 	}
 	e.failMisuse(e.coroutine.decide())
@@ -269,6 +269,13 @@ func (e *engine) failMisuse(at string) bool {
 	}
 	e.env = &Env{}
 	return true
+}
+
+// tellMisuse is failMisuse for a turn that another goroutine's use of the context cannot fail.
+func (e *engine) tellMisuse() {
+	if at := e.coroutine.decide(); at != "" && e.turn.UsedLate != nil {
+		e.turn.UsedLate(at)
+	}
 }
 
 func (e *engine) returned() bool { return e.coroutine.done }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/provider"
@@ -35,8 +34,9 @@ type Env struct {
 	// halted means that nothing goes on.
 	halted bool
 	// cleanup is what AllowCleanup has allowed, and cancelled why the execution was cancelled,
-	// nil before the function was told. cleanupEnd is the timer of both.
-	cleanup    time.Duration
+	// nil before the function was told. cleanupEnd is the timer of both. The engine asks for cleanup
+	// while a blocked function still has control.
+	cleanup    atomic.Int64
 	cancelled  *string
 	cleanupEnd *Handle
 }

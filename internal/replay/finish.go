@@ -26,7 +26,7 @@ func (e *engine) finish() {
 	case e.failure != nil:
 		e.cancelDropped()
 		e.fail(Failed, e.failure)
-	case cancelled && e.env.cleanup == 0:
+	case cancelled && e.env.mostCleanup() == 0:
 		e.cancelDropped()
 		e.finishCancelled(reason)
 	case e.next != nil:

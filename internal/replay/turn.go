@@ -116,6 +116,8 @@ type Result struct {
 	// Unreadable are the messages that the function has read in this turn and passed over,
 	// see [Env.Again].
 	Unreadable []Unreadable
+	// Blocked is set when the function blocks and was cancelled, which ends the execution all the same.
+	Blocked *BlockedError
 	// Lingering is set when a deferred call of the function blocks. The turn's effects
 	// were decided before.
 	Lingering *BlockedError
@@ -148,9 +150,7 @@ func Run(ctx context.Context, turn Turn) (*Result, error) {
 		}
 	}()
 	if err := e.run(ctx); err != nil {
-		if at := e.coroutine.decide(); at != "" && turn.UsedLate != nil {
-			turn.UsedLate(at)
-		}
+		e.tellMisuse()
 		return nil, err
 	}
 	result := e.result()
