@@ -35,15 +35,16 @@ func NewChannel[T any](ctx *Context, capacity int) *Channel[T] {
 // Send waits until the channel has room for the value. If the sending block is dropped meanwhile, the value is not
 // sent. Sending on a closed channel panics. Error: [ErrCancelled]; then the value is not sent.
 func (c *Channel[T]) Send(value T) error {
+	cancelled := c.ctx.cancelled() // before anything is looked at, as only the function's goroutine may ask
 	if c.closed {
 		panic("orchestration.Channel: the channel is closed")
 	}
-	if c.ctx.cancelled() {
+	if cancelled {
 		return ErrCancelled
 	}
 	own := &sent[T]{value: value}
 	c.values = append(c.values, own)
-	accepted, cancelled := false, false
+	accepted := false
 	defer func() {
 		if !accepted {
 			c.values = slices.DeleteFunc(c.values, func(v *sent[T]) bool { return v == own })
@@ -69,7 +70,10 @@ func (c *Channel[T]) Receive() *Future[T] {
 }
 
 // Close says that no more values come. Closing twice has no effect.
-func (c *Channel[T]) Close() { c.closed = true }
+func (c *Channel[T]) Close() {
+	_ = c.ctx.Replaying() // which only the function's goroutine may ask
+	c.closed = true
+}
 
 // All receives values until the channel is closed and empty, or the orchestration is cancelled.
 func (c *Channel[T]) All() iter.Seq[T] {

@@ -259,6 +259,27 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 			}
 			return await(ctx)
 		},
+		"closes a channel": func(ctx *orchestration.Context, _ string) (string, error) {
+			values := orchestration.NewChannel[string](ctx, 0)
+			closed := make(chan struct{})
+			go func() {
+				defer close(closed)
+				values.Close()
+			}()
+			<-closed
+			return "", nil
+		},
+		"sends on a closed channel": func(ctx *orchestration.Context, _ string) (string, error) {
+			values := orchestration.NewChannel[string](ctx, 0)
+			values.Close()
+			sent := make(chan struct{})
+			go func() {
+				defer close(sent)
+				_ = values.Send("value") // whose panic would end the process
+			}()
+			<-sent
+			return "", nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
