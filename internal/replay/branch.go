@@ -104,7 +104,9 @@ func (b *Branch) main() {
 		b.paused <- struct{}{}
 	}()
 	defer func() {
-		if value := recover(); !returned && !b.stopped {
+		// A branch that unwinds has not returned. Only when it was dropped, its deferred calls are still
+		// part of the function.
+		if value := recover(); !returned && (!b.stopped || b.dropped && value != nil) {
 			c.fail(value)
 		}
 	}()
@@ -153,6 +155,9 @@ func (b *Branch) drop() {
 		}
 	}
 	b.stop()
+	if b.env.coroutine.panic != nil {
+		unwind()
+	}
 	for _, h := range b.asked {
 		b.env.drop(h)
 	}

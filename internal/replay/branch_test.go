@@ -181,6 +181,44 @@ func TestDroppedBranch(t *testing.T) {
 		to(7, provider.ActivityCancelRequested{Reason: "dropped_future"}), to(8, provider.ActivityCancelRequested{Reason: "dropped_future"}))
 }
 
+// A deferred call that panics while its branch is dropped fails the function, which goes no further.
+func TestDroppedBranchPanics(t *testing.T) {
+	t.Parallel()
+	for name, itself := range map[string]bool{"by another": false, "by itself": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+				defer func() {
+					if r := recover(); r != nil {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				var inner *branch
+				inner = f.branch(func() string {
+					defer func() { panic("boom") }()
+					text := f.text(f.dequeue("q"))
+					f.DropBranch(inner.Branch)
+					return text
+				})
+				if itself {
+					return inner.wait(f), nil
+				}
+				f.DropBranch(inner.Branch)
+				t.Error("the function went on")
+				return "", nil
+			}), nil, queued("q", "")))
+			wantOutcome(t, result, replay.Failed)
+			want := provider.Application{Kind: provider.AppPanicked, Message: "boom"}
+			if diff := cmp.Diff(provider.ErrorDetails(want), placeless(result.Details)); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(string(result.PanicStack), "branch_test.go") {
+				t.Errorf("the stack does not lead to the branch:\n%s", result.PanicStack)
+			}
+		})
+	}
+}
+
 // A message that a dropped branch waited for goes to whoever asks next.
 func TestDroppedBranchLeavesItsMessage(t *testing.T) {
 	t.Parallel()
