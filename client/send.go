@@ -26,7 +26,8 @@ func (f sendOption) ofSend(o *sendOptions) { f(o) }
 
 // MustExist sends only to an instance that runs or whose start is queued. Otherwise nothing is sent, and the error is
 // [ErrNoInstance] or [ErrEnded]. The check is made before the message is sent: an instance that ends in between does
-// not receive it. A store that is not a [provider.InstanceStarter] does not know queued starts.
+// not receive it. With [InTx] the check is part of the transaction, so an instance that the transaction has started
+// counts. A store that is not a [provider.InstanceStarter] does not know queued starts.
 func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
 // RaiseEvent raises a declared event, see [Client.RaiseEvent]. Data that cannot be decoded as a T again is an error,
@@ -109,7 +110,7 @@ func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, 
 		option.ofSend(&o)
 	}
 	if o.mustExist {
-		err = c.mustListen(ctx, item.Target())
+		err = c.mustListen(ctx, o.tx, item.Target())
 	}
 	if err == nil {
 		item, err = sealed.Item(ctx, c.codec, item)
@@ -135,8 +136,8 @@ func messageOf(item provider.WorkItem) hook.Message {
 }
 
 // mustListen refuses an instance that would not take a message.
-func (c *Client) mustListen(ctx context.Context, instance string) error {
-	use, err := provider.FindInstance(ctx, c.store, instance)
+func (c *Client) mustListen(ctx context.Context, o TxOption, instance string) error {
+	use, err := c.findIn(ctx, o, instance)
 	switch {
 	case err != nil:
 		return err

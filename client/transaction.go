@@ -22,6 +22,7 @@ func (t TxOption) ofSend(o *sendOptions)   { o.tx = t }
 type transaction struct {
 	enqueue func(ctx context.Context, item provider.WorkItem) error
 	start   func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
+	find    func(ctx context.Context, instance string) (*provider.IDUse, error)
 }
 
 // InTx makes a start or a message part of the caller's own transaction: it takes effect if the transaction commits,
@@ -43,6 +44,9 @@ func InTx[Tx any](tx Tx) TxOption {
 			start: func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
 				return s.StartInstanceTx(ctx, tx, start)
 			},
+			find: func(ctx context.Context, instance string) (*provider.IDUse, error) {
+				return s.FindInstanceTx(ctx, tx, instance)
+			},
 		}, nil
 	}}
 }
@@ -61,6 +65,23 @@ func (c *Client) enqueueIn(ctx context.Context, o TxOption, item provider.WorkIt
 
 func (c *Client) enqueueTx(ctx context.Context, tx transaction, item provider.WorkItem) error {
 	return observed.Call(ctx, c.hook, "enqueue_tx", func() error { return tx.enqueue(ctx, item) })
+}
+
+// findIn finds who uses an id, also in the transaction if there is one: a look from outside would wait for the
+// transaction's own locks, or not see what it has started.
+func (c *Client) findIn(ctx context.Context, o TxOption, instance string) (use *provider.IDUse, err error) {
+	if o.in == nil {
+		return provider.FindInstance(ctx, c.store, instance)
+	}
+	tx, err := o.in(c.store)
+	if err != nil {
+		return nil, err
+	}
+	err = observed.Call(ctx, c.hook, "find_instance_tx", func() (err error) {
+		use, err = tx.find(ctx, instance)
+		return err
+	})
+	return use, err
 }
 
 // startIn starts an instance with messages, in the transaction if there is one. Who uses the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -179,6 +180,39 @@ func TestInTxStartOfAUsedID(t *testing.T) {
 		work(t, s.store, reader)
 		if _, err := client.Attach[[]string](c, "i").Wait(deadline(t)); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A transaction may demand an instance that it has started itself, and one that it has not started is missing.
+func TestInTxMustExist(t *testing.T) {
+	t.Parallel()
+	eachShop(t, func(t *testing.T, s shop) {
+		c := client.New(s.store)
+		tx := s.place(t, "i")
+		if _, err := client.Start(t.Context(), c, reader, "i", "", client.InTx(tx)); err != nil {
+			t.Fatal(err)
+		}
+		within, cancel := context.WithTimeout(t.Context(), 5*time.Second) // which a wait for its own locks would use up
+		defer cancel()
+		for _, letter := range []string{"a", "b"} {
+			if err := client.Enqueue(within, c, letters, "i", letter, client.InTx(tx), client.MustExist()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.Cancel(within, "other", "", client.InTx(tx), client.MustExist()); !errors.Is(err, client.ErrNoInstance) {
+			t.Errorf("an instance that is not there: %v", err)
+		}
+		commit(t, tx)
+		s.wantOrders(t, 1)
+		work(t, s.store, reader)
+		got, err := client.Attach[[]string](c, "i").Wait(deadline(t))
+		if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" || err != nil {
+			t.Errorf("%v; letters (-want +got):\n%s", err, diff)
+		}
+		tx = s.place(t, "ii")
+		if err := c.Cancel(within, "i", "", client.InTx(tx), client.MustExist()); !errors.Is(err, client.ErrEnded) {
+			t.Errorf("an instance that has ended: %v", err)
 		}
 	})
 }

@@ -21,6 +21,10 @@ type TxEnqueuer[Tx any] interface {
 	// StartInstanceTx is [InstanceStarter].StartInstance in the transaction. Other starts of the id wait until the
 	// transaction ends.
 	StartInstanceTx(ctx context.Context, tx Tx, start StartOrchestrationItem) (*IDUse, error)
+
+	// FindInstanceTx is [InstanceStarter].FindInstance in the transaction. It also finds what the transaction itself
+	// has started.
+	FindInstanceTx(ctx context.Context, tx Tx, instance string) (*IDUse, error)
 }
 
 // MessageStarter is an optional interface of a store that starts an instance together with its first messages in one

@@ -107,7 +107,29 @@ func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.ID
 	if err != nil {
 		return nil, err
 	}
-	return columns.NewUse(restoredOptionalText(result.Use.Name), result.Use.Status, result.Use.StartItem), nil
+	return newUse(result), nil
+}
+
+// FindInstanceTx implements [provider.TxEnqueuer]. It only reads, under the isolation level of the transaction.
+func (s *Store) FindInstanceTx(ctx context.Context, tx *sql.Tx, instance string) (*provider.IDUse, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return nil, nil //nolint:nilnil // nobody can use the id
+	}
+	var result mssqldb.FindInstanceResult
+	err := s.within(ctx, "find_instance", tx, func(q *mssqldb.Queries) (err error) {
+		result, err = q.FindInstance(ctx, mssqldb.FindInstanceParams{InstanceID: id})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newUse(result), nil
+}
+
+// newUse is nil if nobody uses the id.
+func newUse(found mssqldb.FindInstanceResult) *provider.IDUse {
+	return columns.NewUse(restoredOptionalText(found.Use.Name), found.Use.Status, found.Use.StartItem)
 }
 
 // CountHiddenMessages implements [provider.HiddenCounter].

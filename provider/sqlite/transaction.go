@@ -49,6 +49,16 @@ func (s *Store) StartInstanceTx(ctx context.Context, own *sql.Tx, start provider
 	return use, err
 }
 
+// FindInstanceTx implements [provider.TxEnqueuer], see [Store.EnqueueTx].
+func (s *Store) FindInstanceTx(ctx context.Context, own *sql.Tx, instance string) (*provider.IDUse, error) {
+	var use *provider.IDUse
+	err := s.within(ctx, "find_instance", own, func(t *tx) (err error) {
+		use, err = findUse(ctx, t.Queries, instance)
+		return err
+	})
+	return use, err
+}
+
 // within runs a call in the caller's transaction. What the process knows of the file is not
 // used, as the transaction may be rolled back, and learns of the commit as of another process's.
 func (s *Store) within(ctx context.Context, operation string, own *sql.Tx, run func(*tx) error) error {
