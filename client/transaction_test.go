@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -193,8 +192,7 @@ func TestInTxMustExist(t *testing.T) {
 		if _, err := client.Start(t.Context(), c, reader, "i", "", client.InTx(tx)); err != nil {
 			t.Fatal(err)
 		}
-		within, cancel := context.WithTimeout(t.Context(), 5*time.Second) // which a wait for its own locks would use up
-		defer cancel()
+		within := deadline(t) // which a wait for its own locks would use up
 		for _, letter := range []string{"a", "b"} {
 			if err := client.Enqueue(within, c, letters, "i", letter, client.InTx(tx), client.MustExist()); err != nil {
 				t.Fatal(err)
