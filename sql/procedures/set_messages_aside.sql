@@ -39,9 +39,11 @@ BEGIN TRY
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     WHERE b.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
+    -- Without a head, which may be one of the messages if the lease has ended. A live lease
+    -- has none, and wakes at its end.
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     UPDATE b
-    SET lock_token = @lock_token
+    SET head_id = NULL, wake_at = b.locked_until
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token

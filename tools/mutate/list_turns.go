@@ -247,7 +247,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "does not lock the inbox", kind: lockRemoved, module: "set_messages_aside",
-		old: "    UPDATE b\n    SET lock_token = @lock_token\n    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);\n    IF @@ROWCOUNT = 0\n",
+		old: "    UPDATE b\n    SET head_id = NULL, wake_at = b.locked_until\n    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);\n    IF @@ROWCOUNT = 0\n",
 		new: "    IF @instance_id IS NULL\n",
 	},
 	{

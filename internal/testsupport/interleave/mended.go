@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -52,6 +53,17 @@ func mended() []Scenario {
 				does("enqueue", "SET XACT_ABORT ON; BEGIN TRANSACTION;\n"+enqueueTurn("a", 1)+enqueueTurn("b", 3)+enqueueTurn("c", 1)+enqueueTurn("d", 3)+"COMMIT;"),
 			},
 			Allow: []int32{2627},
+		},
+		{
+			Name: "the first of two messages is set aside when the lease has ended and the instance is ready again",
+			Prepare: started("a", 8) + enqueueTurn("a", 3) + enqueueTurn("a", 3) + fetchTurnOf(9) + `
+UPDATE duroxide.inboxes SET locked_until = locked_until - 60000, wake_at = wake_at - 60000;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @more BIT;
+EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
+`,
+			Sessions: []tsqltest.Session{does("aside", "DECLARE @l duroxide.letter_list_v1; INSERT INTO @l SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q; "+
+				"EXEC duroxide.set_messages_aside @lock_token = "+tokenOf(9)+", @letters = @l;")},
+			Check: func(e *tsqltest.End) error { return errors.Join(consistent(e), drains(e)) },
 		},
 	}
 }
