@@ -61,7 +61,8 @@ type Config struct {
 	// wait for the same work. Defaults: 20 ms and 1 s.
 	//
 	// A MaxPollInterval of -1 switches polling off, for a schema that no other process uses. Work that this process
-	// has not sent itself, such as a timer from before it started, is then found only when the next fetch begins.
+	// has not sent itself, such as a timer from before it started, and work whose lease has ended, is then found only
+	// when the next fetch begins.
 	MinPollInterval, MaxPollInterval time.Duration
 
 	// RetryBackoff is the longest pause before the first repetition of a call. It doubles with each repetition, up to

@@ -218,6 +218,7 @@ func (s *Store) signalInstances(n int)  { s.instances.signal(n) }
 func (s *Store) signalActivities(n int) { s.activities.signal(n) }
 
 // noteInstanceWake and noteActivityWake wake a fetch of this process after the delay,
-// when what a call has delayed or leased becomes fetchable.
+// when what a call has delayed becomes fetchable. Leases of turns and activities are not
+// noted, since nearly all are given up before they end.
 func (s *Store) noteInstanceWake(delay time.Duration) { s.instances.note(delay) }
 func (s *Store) noteActivityWake(delay time.Duration) { s.activities.note(delay) }
