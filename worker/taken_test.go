@@ -3,6 +3,7 @@ package worker_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -84,4 +85,44 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A parent that gives up a child whose id is taken by a start that still waits cancels only that child, which never
+// begins, and not the instance that has the id.
+func TestTakenChildIsCancelledAlone(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(*orchestration.Context, string) (string, error) { return "", nil })
+	stranger := orchestration.New("Stranger", func(*orchestration.Context, string) (string, error) { return "untouched", nil })
+	for name, parent := range map[string]func(ctx *orchestration.Context, _ string) (string, error){
+		"dropped": func(ctx *orchestration.Context, _ string) (string, error) {
+			call := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("taken"))
+			orchestration.Select(orchestration.Timer(ctx, time.Millisecond), call)
+			return "", nil
+		},
+		"failed": func(ctx *orchestration.Context, _ string) (string, error) {
+			orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("taken"))
+			_ = orchestration.Sleep(ctx, time.Millisecond)
+			panic("parent")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBothStores(t, func(t *testing.T, store provider.Provider) {
+				c := client.New(store)
+				taken, err := client.Start(t.Context(), c, stranger, "taken", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				def := orchestration.New("Parent", parent)
+				runWorker(t, store, worker.Options{}, def, child) // which leaves the stranger's start where it is
+				if _, err := c.Wait(deadline(t), start(t, store, def, "").Instance()); err != nil {
+					t.Fatal(err)
+				}
+				runWorker(t, store, worker.Options{}, stranger)
+				if got := result(t, taken); got != "untouched" {
+					t.Errorf("output %q", got)
+				}
+			})
+		})
+	}
 }

@@ -168,14 +168,21 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 	}
 	messages = slices.Grow(messages, len(batch))
 	begun := len(b.history) > 0 || slices.ContainsFunc(batch, continues)
+	strangers := 0 // children of other parents that were to begin under this id and do not
 	for _, message := range batch {
-		switch message.(type) {
+		switch m := message.(type) {
 		case provider.StartOrchestrationItem:
+			if begun && b.isStranger(m) {
+				strangers++
+			}
 			begun = true
 		case provider.ContinueAsNewItem:
 		case provider.CancelInstanceItem:
-			// A request from before the start was meant for somebody else (§7.7).
-			if begun {
+			// A request from before the start was meant for somebody else (§7.7), and so is that of
+			// a parent whose child has not begun.
+			if strangers > 0 && replay.ByParent(m.Reason) {
+				strangers--
+			} else if begun {
 				messages = append(messages, message)
 			}
 		default:
@@ -183,6 +190,12 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 		}
 	}
 	return messages
+}
+
+// isStranger reports a start by a parent that is not this instance's.
+func (b begin) isStranger(m provider.StartOrchestrationItem) bool {
+	own := b.started.ParentInstance
+	return m.ParentInstance != nil && (own == nil || *own != *m.ParentInstance)
 }
 
 // continues reports the start of a next execution.

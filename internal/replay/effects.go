@@ -94,7 +94,7 @@ func (e *engine) sendDetached(a StartDetached) {
 func (e *engine) cancelChildren() {
 	for _, h := range e.cancelledChildren {
 		if e.outcome == Continue || e.persistedEvent(h.eventID) {
-			e.cancelChild(h.child, "parent dropped sub-orchestration future")
+			e.cancelChild(h.child, parentDropped)
 		}
 	}
 	switch e.outcome {
@@ -106,13 +106,20 @@ func (e *engine) cancelChildren() {
 	}
 }
 
-// Why children are cancelled that their parent did not give up itself (§7.7).
+// Why children are cancelled (§7.7).
 const (
 	ParentFailed    = "parent failed"
 	ParentCancelled = "parent canceled"
 	// ParentEnded is for the children of an execution that had continued as new.
 	ParentEnded = "parent ended"
+	// parentDropped is for those that it has given up.
+	parentDropped = "parent dropped sub-orchestration future"
 )
+
+// ByParent reports whether a reason is that of a parent that cancels a child.
+func ByParent(reason string) bool {
+	return reason == parentDropped || reason == ParentFailed || reason == ParentCancelled || reason == ParentEnded
+}
 
 func (e *engine) cancelOpenChildren(reason string) {
 	for _, child := range openChildren(e.events, e.persistedEvent) {
