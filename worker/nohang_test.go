@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -156,6 +157,24 @@ func TestBlockedFunctionCanBeCancelled(t *testing.T) {
 			left()
 		})
 	}
+}
+
+// A worker whose store is closed says so, also one that has nothing to do.
+func TestClosedStoreIsTold(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		logger, told := toldIn("the store fails")
+		runWorker(t, store, worker.Options{Logger: logger}, callEcho, echo)
+		result(t, start(t, store, callEcho, "")) // and there is nothing more to do
+		closer, ok := store.(io.Closer)
+		if !ok {
+			t.Fatalf("%T cannot be closed", store)
+		}
+		if err := closer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "the log's line", told)
+	})
 }
 
 // A function that blocks in its first turn only goes on in its second.

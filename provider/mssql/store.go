@@ -70,6 +70,9 @@ func (s *Store) Close() error { return s.calls.Close(s.shut) }
 func (s *Store) shut() error {
 	s.instances.stop()
 	s.activities.stop()
+	// Who looks for work only when there is notice of some learns by a look that there will be none.
+	s.instances.waiting.SignalAll()
+	s.activities.waiting.SignalAll()
 	if s.ours {
 		return classify("close", s.db.Close())
 	}
