@@ -52,6 +52,17 @@ func logLingering(ctx context.Context, logger *slog.Logger, b *replay.BlockedErr
 		"at", b.At, "state", b.State, "waited", b.For, "stack", b.Stack)
 }
 
+// newlyStuck reports whether this worker has not yet told that the function waits in vain at that line: any message
+// for the instance is a turn.
+func (t *turn) newlyStuck(at string) (newly bool) {
+	at = "at " + at
+	t.worker.stuck.update(t.key(), func(told string) string {
+		newly = told != at
+		return at
+	})
+	return newly
+}
+
 // reportMisuse logs what a turn did that costs its author work later.
 func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
 	if b := result.Blocked; b != nil {
@@ -61,7 +72,7 @@ func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
 	if b := result.Lingering; b != nil {
 		logLingering(ctx, t.logger, b)
 	}
-	if s := result.Stuck; s != nil {
+	if s := result.Stuck; s != nil && t.newlyStuck(s.At) {
 		t.logger.WarnContext(ctx, "an orchestration waits for something that can never come, such as a channel that no block sends to; "+
 			"only a cancellation ends it", "at", s.At)
 	}

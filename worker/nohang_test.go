@@ -430,7 +430,7 @@ func TestLostEventIsTold(t *testing.T) {
 	}
 }
 
-// An orchestration that waits for nothing that can come is told with its line. As long as it waits
+// An orchestration that waits for nothing that can come is told once, with its line. As long as it waits
 // for an event it is not.
 func TestWaitForNothingIsTold(t *testing.T) {
 	t.Parallel()
@@ -457,6 +457,12 @@ func TestWaitForNothingIsTold(t *testing.T) {
 		stop = runWorker(t, store, worker.Options{CachedInstances: cached, Logger: logger}, def)
 		for patience := deadline(t); len(lines(log, "can never come")) == 0 && patience.Err() == nil; {
 			time.Sleep(time.Millisecond)
+		}
+		for _, letter := range []string{"a", "b"} { // which are turns
+			if err := client.New(store).Enqueue(t.Context(), run.Instance(), "letters", letter); err != nil {
+				t.Fatal(err)
+			}
+			waitForKind(t, store, run.Instance(), provider.QueueEventDelivered{Name: "letters", Data: letter})
 		}
 		stop()
 		if found := lines(log, "level=WARN", "can never come", "at=worker/nohang_test.go:"); len(found) != 1 {

@@ -41,6 +41,8 @@ type Worker struct {
 	undecodable recent[uint32]
 	// failures are why turns and activities were given back last.
 	failures recent[string]
+	// stuck is where functions were told to wait in vain.
+	stuck recent[string]
 	// held are the instances that wait for code that fits.
 	held recent[heldTurn]
 	// renewals is nil when the store renews each lease by itself.
