@@ -126,6 +126,10 @@ func causes(handle *replay.Handle) []error {
 		return []error{&failure.Error{Kind: details.AlreadyExists, Message: text, Final: true}}
 	}
 	recorded := handle.Details()
+	if recorded == nil { // the call was refused before it was recorded, and would be again
+		text, _ := handle.Result()
+		return []error{&failure.Error{Message: text, Final: true}}
+	}
 	if f := details.Failure(recorded); f != nil {
 		return []error{f}
 	}

@@ -46,9 +46,9 @@ type RetryPolicy struct {
 	// TotalTimeout limits all attempts and delays together. Then the call fails with [ErrTimeout], which wraps the
 	// last attempt's failure. The default, 0, is no limit.
 	TotalTimeout time.Duration
-	// Retryable reports whether another attempt may help. It must give the same answer for the same error. Three
-	// kinds of errors are never retried, and Retryable is not called for them: [ErrAlreadyExists], errors marked by
-	// [failure.Final], and results that cannot be decoded. The default retries all other errors.
+	// Retryable reports whether another attempt may help. It must give the same answer for the same error. Four
+	// kinds of errors are never retried, and Retryable is not called for them: [ErrAlreadyExists], a reserved instance
+	// id, errors marked by [failure.Final], and results that cannot be decoded. The default retries all other errors.
 	Retryable func(err error) bool
 }
 

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -499,5 +500,18 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 				t.Errorf("history (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A call that is refused for its id ends at once, as the id stays the same (WithInstanceID).
+func TestRefusedCallsAreNotRetried(t *testing.T) {
+	t.Parallel()
+	got := in(t, func(ctx *orchestration.Context) string {
+		_, err := orchestration.Sub(ctx, orchestration.Named[string, string]("Child"), "", orchestration.WithInstanceID("sub::1"),
+			orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: math.MaxInt})).Await()
+		return fmt.Sprint(failure.IsFinal(err), " ", err)
+	})
+	if want := "true sub-orchestration id 'sub::1' begins with the reserved marker"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q…", got, want)
 	}
 }
