@@ -22,6 +22,10 @@ const (
 // counts as away.
 const silence = 5 * time.Second
 
+// shortest is how long an outage lasts that is told also shortly after another. A store that fails
+// now and then would otherwise be told away and back again and again.
+const shortest = time.Second
+
 // outage tells of a store that is away: when it goes, ever more rarely while it is away,
 // and when it is back. All slots share it, or each would tell the same.
 type outage struct {
@@ -31,6 +35,11 @@ type outage struct {
 	// failing counts the failures in a row of each operation that fails.
 	failing map[string]int
 	since   time.Time
+	// told means that the present outage was told, toldAt is when the last one was, and apart how
+	// long after that a short one is not.
+	told   bool
+	toldAt time.Time
+	apart  time.Duration
 	// steady is when the last outage ended.
 	steady time.Time
 	// remind is when the store is told to be away again, and interval how long that was
@@ -82,11 +91,20 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 // failed is observe for a failure. The caller has the mutex.
 func (o *outage) failed(ctx context.Context, operation string, err error) {
 	now := time.Now()
-	first := len(o.failing) == 0
+	if len(o.failing) == 0 {
+		o.since, o.told = now, false
+	}
 	o.failing[operation]++
 	switch {
-	case first:
-		o.since, o.interval, o.remind = now, firstReminder, now.Add(firstReminder)
+	case !o.told && now.Sub(o.toldAt) < o.apart && now.Sub(o.since) < shortest:
+	case !o.told:
+		if now.Sub(o.toldAt) < 2*o.apart {
+			o.apart = min(2*o.apart, maxReminder)
+		} else {
+			o.apart = firstReminder
+		}
+		o.told, o.toldAt = true, now
+		o.interval, o.remind = firstReminder, now.Add(firstReminder)
 		o.logger.ErrorContext(ctx, "the store fails; its calls are repeated until it is back", "operation", operation, "error", err)
 	case !now.Before(o.remind):
 		o.interval = min(2*o.interval, maxReminder)
@@ -104,6 +122,8 @@ func (o *outage) answered(ctx context.Context, operation string) {
 	o.wake()
 	if len(o.failing) == 0 {
 		o.steady = time.Now()
+	}
+	if len(o.failing) == 0 && o.told {
 		o.logger.WarnContext(ctx, "the store is back", "failed_for", time.Since(o.since).Round(time.Millisecond))
 	}
 }

@@ -49,6 +49,36 @@ func TestOutageIsToldEverMoreRarely(t *testing.T) {
 	})
 }
 
+// A store that fails now and then is told ever more rarely, too: not at each failure. An outage of a second or more is told
+// all the same.
+func TestFlappingStoreIsToldEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := outage{logger: slog.New(slog.NewTextHandler(&log, nil)), failing: map[string]int{}}
+		counts := func() (away, back int) {
+			return strings.Count(log.String(), "level=ERROR"), strings.Count(log.String(), `level=WARN msg="the store is back"`)
+		}
+		for began := time.Now(); time.Since(began) < time.Hour; time.Sleep(100 * time.Millisecond) {
+			o.observe(t.Context(), "take", errors.New("busy"))
+			time.Sleep(100 * time.Millisecond)
+			o.observe(t.Context(), "take", nil)
+		}
+		away, back := counts()
+		if away < 2 || away > 15 || away != back {
+			t.Errorf("told %d times that it is away, and %d times that it is back", away, back)
+		}
+		for range 11 {
+			o.observe(t.Context(), "take", errors.New("away"))
+			time.Sleep(100 * time.Millisecond)
+		}
+		o.observe(t.Context(), "take", nil)
+		if again, backAgain := counts(); again != away+1 || backAgain != back+1 {
+			t.Errorf("an outage of a second was told %d times, and its end %d times", again-away, backAgain-back)
+		}
+	})
+}
+
 // A store that does not answer is away like one that fails: it is told when a call takes longer
 // than it may wait and 5 s more, rarely after that, and once when the store is back.
 func TestSilentStoreIsTold(t *testing.T) {
