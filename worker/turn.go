@@ -192,10 +192,10 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 	return messages
 }
 
-// isStranger reports a start by a parent that is not this instance's.
+// isStranger reports a start by a parent, of which this instance has none. Of one that is a child itself, a parent's
+// request may be that of its own.
 func (b begin) isStranger(m provider.StartOrchestrationItem) bool {
-	own := b.started.ParentInstance
-	return m.ParentInstance != nil && (own == nil || *own != *m.ParentInstance)
+	return m.ParentInstance != nil && b.started.ParentInstance == nil
 }
 
 // continues reports the start of a next execution.
