@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -50,12 +51,13 @@ func (v *Env) MustEnd() bool {
 // cancelBlocked ends an execution that is cancelled although its function blocks, unless the function
 // is to clean up or its history is only checked. Any other error is the turn's. The function may still be running, so its side is
 // left to it and not looked at again.
-func (e *engine) cancelBlocked(err error) error {
+func (e *engine) cancelBlocked(ctx context.Context, err error) error {
 	reason, cancelled := e.cancelRequest()
 	blocked, ok := errors.AsType[*BlockedError](err)
 	if !ok || !cancelled || e.turn.Silent || e.env.mostCleanup() != 0 {
 		return err
 	}
+	_ = e.coroutine.stop(ctx) // it has control and is not waited for, and ends when it next uses its Env
 	e.tellMisuse()
 	e.env = &Env{}
 	e.finishCancelled(reason)

@@ -134,7 +134,7 @@ func (e *engine) run(ctx context.Context) error {
 	}
 	if e.failure == nil && !e.failMisuse(e.coroutine.misused()) {
 		if err := e.walk(ctx); err != nil {
-			return e.cancelBlocked(err)
+			return e.cancelBlocked(ctx, err)
 		}
 	}
 	e.failMisuse(e.coroutine.decide())
