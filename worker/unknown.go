@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -102,12 +103,29 @@ func (t *turn) failUnknown(ctx context.Context, b begin, details provider.ErrorD
 		"orchestration_version", b.version, "error", details.DisplayMessage())
 	started := b.started
 	started.Version = cmp.Or(b.version, t.item.Version)
-	if !t.fail(ctx, b.executionID, started, failureDelta(t.item.Instance, b.executionID, b.history, started, details)) {
+	if !t.fail(ctx, b.executionID, started, t.unknownDelta(b, started, details)) {
 		t.abandon(ctx, time.Second, true)
 		return false
 	}
 	t.worker.offers.forget(t.key())
 	return true
+}
+
+// unknownDelta ends a history with the failure, or with the cancellation that the batch has.
+func (t *turn) unknownDelta(b begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
+	for _, message := range b.messages(t.item.Instance, t.item.Messages) {
+		m, ok := message.(provider.CancelInstanceItem)
+		if !ok {
+			continue
+		}
+		delta := failureDelta(t.item.Instance, b.executionID, b.history, started,
+			provider.Application{Kind: provider.AppCancelled, CancelReason: m.Reason})
+		end := &delta[len(delta)-1]
+		request := newEvent(t.item.Instance, b.executionID, end.EventID, provider.OrchestrationCancelRequested{Reason: m.Reason})
+		end.EventID++
+		return slices.Insert(delta, len(delta)-1, request)
+	}
+	return failureDelta(t.item.Instance, b.executionID, b.history, started, details)
 }
 
 // unregistered is as that of a turn.

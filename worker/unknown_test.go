@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -132,6 +134,36 @@ func TestUnknownCodeFails(t *testing.T) {
 					if !strings.Contains(log.String(), want) {
 						t.Errorf("the log lacks %q:\n%s", want, log.String())
 					}
+				}
+			})
+		}
+	})
+}
+
+// An instance that was cancelled while it waited for code that nobody has ends as cancelled, and its history says so.
+func TestUnknownCodeCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, inner provider.Provider) {
+		for name, store := range map[string]provider.Provider{"selecting": inner, "not selecting": unselecting{inner}} {
+			t.Run(name, func(t *testing.T) {
+				c := client.New(inner)
+				if err := c.StartNamed(t.Context(), "Unknown", name, ""); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Cancel(t.Context(), name, "no longer wanted", client.MustExist()); err != nil {
+					t.Fatal(err)
+				}
+				stop := runWorker(t, store, worker.Options{
+					UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
+				}, callEcho, echo)
+				details, ok := failure(t, client.Attach[string](c, name)).(provider.Application)
+				if !ok || details.Kind != provider.AppCancelled || details.CancelReason != "no longer wanted" {
+					t.Errorf("failed with %+v", details)
+				}
+				stop()
+				want := []string{"OrchestrationStarted", "OrchestrationCancelRequested", "OrchestrationFailed"}
+				if diff := cmp.Diff(want, types(history(t, inner, name))); diff != "" {
+					t.Errorf("history (-want +got):\n%s", diff)
 				}
 			})
 		}
