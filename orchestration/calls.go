@@ -127,6 +127,7 @@ func AtVersion(version string) SubOption {
 // Sub starts a sub-orchestration and returns a future of its result. If this orchestration ends first, the
 // sub-orchestration is cancelled. To start one that outlives this orchestration, use [Detach].
 func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
+	ctx.mustOwn()
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
 	var o subOptions
 	for _, option := range options {
@@ -146,6 +147,7 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 // used, nothing is started. Ids that begin with "sub::" or contain "::sub::" are reserved for sub-orchestrations;
 // Detach panics for them.
 func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input I) {
+	ctx.mustOwn()
 	ctx.env.Emit(replay.StartDetached{
 		Name: def.Name(), Instance: instance,
 		Input: encode(fmt.Sprintf("input of orchestration %q", def.Name()), input),

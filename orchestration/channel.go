@@ -71,7 +71,7 @@ func (c *Channel[T]) Receive() *Future[T] {
 
 // Close says that no more values come. Closing twice has no effect.
 func (c *Channel[T]) Close() {
-	_ = c.ctx.Replaying() // which only the function's goroutine may ask
+	c.ctx.mustOwn()
 	c.closed = true
 }
 
@@ -97,7 +97,7 @@ type receipt[T any] struct {
 
 func (r *receipt[T]) Ready() bool {
 	c := r.channel
-	_ = c.ctx.Replaying() // which only the function's goroutine may ask
+	c.ctx.mustOwn()
 	switch {
 	case r.done || r.dropped:
 	case len(c.values) > 0:

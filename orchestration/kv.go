@@ -17,6 +17,7 @@ import (
 
 // SetKV sets a key to the JSON of value.
 func SetKV(ctx *Context, key string, value any) {
+	ctx.mustOwn()
 	text, err := payload.EncodeJSON(value)
 	if err != nil {
 		panic(fmt.Sprintf("value of key %q: %s", key, err))

@@ -75,7 +75,10 @@ type Status[T any] struct{}
 
 // Set sets the custom status to value, encoded as JSON, or as plain text if T is string. See
 // [Context.SetCustomStatus].
-func (Status[T]) Set(ctx *Context, value T) { ctx.SetCustomStatus(encode("custom status", value)) }
+func (Status[T]) Set(ctx *Context, value T) {
+	ctx.mustOwn()
+	ctx.SetCustomStatus(encode("custom status", value))
+}
 
 // Decode decodes the custom status of a client.Status. ok is false if status is nil, which means that there is none.
 func (Status[T]) Decode(status *string) (value T, ok bool, err error) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -286,6 +287,25 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 				values.Close()
 			}()
 			<-closed
+			return "", nil
+		},
+		"asks for what panics": func(ctx *orchestration.Context, _ string) (string, error) {
+			withoutJSON := make(chan int)
+			var status orchestration.Status[chan int]
+			var asked sync.WaitGroup
+			for _, ask := range []func(){
+				func() { orchestration.SetKV(ctx, "key", withoutJSON) },
+				func() { status.Set(ctx, withoutJSON) },
+				func() { orchestration.Sub(ctx, orchestration.Named[chan int, string]("Child"), withoutJSON) },
+				func() {
+					orchestration.Detach(ctx, orchestration.Named[chan int, string]("Other"), "other", withoutJSON)
+				},
+				func() { orchestration.Activity(ctx, activity.Named[chan int, string]("Act"), withoutJSON) },
+				func() { _ = orchestration.ContinueAsNew(ctx, withoutJSON) },
+			} {
+				asked.Go(ask)
+			}
+			asked.Wait()
 			return "", nil
 		},
 		"sends on a closed channel": func(ctx *orchestration.Context, _ string) (string, error) {
