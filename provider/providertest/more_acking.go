@@ -35,6 +35,7 @@ func moreAcking() category {
 		{"future_timer_of_an_ack_waits", timerOfAckWaits},
 		{"past_timer_of_an_ack_is_immediate", timerOfAckImmediate},
 		{"enqueued_timer_waits_for_the_later_of_its_times", enqueuedTimerWaits},
+		{"dropping_timers_drops_nothing_else", dropsOnlyTimers},
 		{"timers_of_the_far_future_are_accepted", farTimers},
 		{"items_on_the_wrong_queue_are_refused", wrongQueue},
 		{"messages_to_itself_are_fetchable_after_the_ack", messageToItself},

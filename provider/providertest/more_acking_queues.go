@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -110,6 +111,36 @@ func timerOfAckWaits(e *env) {
 	e.notBefore(due, ruleTimer)
 	e.batch(got, ruleTimerJSON, timerAt(near))
 	same(e, got.AttemptCount, 1, ruleFirst)
+}
+
+// A turn that drops the timers of its instance leaves what starts an execution, what has
+// come since, what it sends itself, and what others wait for. The timers may go or stay.
+func dropsOnlyTimers(e *env) {
+	const rule = "§5.2, DropTimers: deletes the instance's messages that are not visible yet and start nothing; those that the turn sends stay"
+	e.create("A")
+	e.create("B")
+	again := startItem("A")
+	again.Input = "again"
+	next := provider.ContinueAsNewItem{Instance: "A", Orchestration: "Order", Input: "next"}
+	others := provider.TimerFiredItem{Instance: "B", ExecutionID: 1, ID: 2}
+	e.enqueue(raised("A", "go"))
+	got := e.fetchInstance("A", held)
+	e.enqueue(raised("A", "late"))
+	for _, item := range []provider.WorkItem{again, next, others, timerAt(0)} {
+		e.enqueueLater(item, e.lease)
+	}
+	near, _ := msFromNow(e.lease)
+	own := timerAt(near)
+	own.ID = 7
+	e.ack(turnOf(got, provider.AckOrchestrationParams{
+		Metadata: ended(provider.StatusCompleted, "out"), DropTimers: true,
+		OrchestratorItems: []provider.WorkItem{raised("A", "own"), own},
+	}))
+	e.expire()
+	a := e.fetchInstance("A", held)
+	a.Item.Messages = slices.DeleteFunc(a.Item.Messages, func(m provider.WorkItem) bool { return m == provider.WorkItem(timerAt(0)) })
+	e.batch(a, rule, raised("A", "late"), again, next, raised("A", "own"), own)
+	e.batch(e.fetchInstance("B", held), rule, others)
 }
 
 // A timer without or with a past fire time comes with the next fetch.

@@ -190,6 +190,22 @@ func (e *env) delivered(instance, rule string, items ...provider.WorkItem) {
 // All 26 kinds of events, with all optional fields, read back as written.
 func eventKindsRoundTrip(e *env) {
 	e.storedAsHistory("A", ruleRoundTrip, kinds()...)
+	e.adminReads("A", e.read("A"), ruleRoundTrip)
+}
+
+// adminReads wants that the management side reads the first execution's history as it was written.
+func (e *env) adminReads(instance string, events []provider.Event, rule string) {
+	e.Helper()
+	admin := e.p.Admin()
+	if admin == nil {
+		return
+	}
+	read, err := admin.ReadHistory(e.ctx, instance)
+	e.ok(err, rule)
+	e.sameEvents(read, events, rule)
+	read, err = admin.ReadHistoryWithExecutionID(e.ctx, instance, 1)
+	e.ok(err, rule)
+	e.sameEvents(read, events, rule)
 }
 
 // All ten variants of messages, with all optional fields, are delivered as sent.

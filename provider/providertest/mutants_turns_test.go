@@ -193,6 +193,18 @@ func turnMutants() []mutant {
 			}),
 		},
 		{
+			"drops the timers that the turn itself sends", "§5.2, DropTimers",
+			[]string{"more acking/dropping_timers_drops_nothing_else"},
+			ackWith(func(turn *provider.AckOrchestrationParams) {
+				if turn.DropTimers {
+					turn.OrchestratorItems = slices.DeleteFunc(slices.Clone(turn.OrchestratorItems), func(item provider.WorkItem) bool {
+						_, timer := item.(provider.TimerFiredItem)
+						return timer
+					})
+				}
+			}),
+		},
+		{
 			"makes timers of a turn visible at once", "§5.2 step 14",
 			[]string{"more acking/future_timer_of_an_ack_waits"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {

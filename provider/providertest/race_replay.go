@@ -327,6 +327,7 @@ func stampsAreKept(e *env) {
 		e.commit(e.fetchInstance(instance, held), provider.AckOrchestrationParams{HistoryDelta: events, Metadata: metadata})
 		e.sameEvents(e.history(instance, 1), events, ruleStamps)
 		e.sameEvents(e.read(instance), events, ruleStamps)
+		e.adminReads(instance, events, ruleStamps)
 		e.wake(instance)
 		got := e.fetchInstance(instance, held)
 		e.sameEvents(got.Item.History, events, ruleStamps)
