@@ -36,6 +36,7 @@ func moreAcking() category {
 		{"past_timer_of_an_ack_is_immediate", timerOfAckImmediate},
 		{"enqueued_timer_waits_for_the_later_of_its_times", enqueuedTimerWaits},
 		{"dropping_timers_drops_nothing_else", dropsOnlyTimers},
+		{"end_of_an_execution_drops_no_messages", endDropsNothing},
 		{"timers_of_the_far_future_are_accepted", farTimers},
 		{"items_on_the_wrong_queue_are_refused", wrongQueue},
 		{"messages_to_itself_are_fetchable_after_the_ack", messageToItself},
@@ -67,6 +68,8 @@ func moreAcking() category {
 		{"work_abandon_repeated_and_expired", workAbandonTokens},
 		{"work_abandon_keeps_the_place_in_the_queue", workAbandonKeepsPlace},
 		{"work_renew_after_abandon_fails", workRenewAfterAbandon},
+		{"work_abandoned_with_a_delay_counts_its_attempt", workDelayCounts},
+		{"work_ack_reaches_a_finished_instance", workAckFinished},
 
 		{"append_of_nothing_is_a_no_op", appendNothing},
 		{"append_refuses_event_id_zero_and_duplicates", appendRefuses},

@@ -113,6 +113,19 @@ func timerOfAckWaits(e *env) {
 	same(e, got.AttemptCount, 1, ruleFirst)
 }
 
+// Only DropTimers drops what is not visible yet: the next execution may want it.
+func endDropsNothing(e *env) {
+	for _, status := range []provider.Status{provider.StatusContinuedAsNew, provider.StatusCompleted} {
+		instance := "A " + string(status)
+		e.create(instance)
+		e.enqueueLater(raised(instance, "later"), e.lease)
+		e.finish(instance, status, "out")
+		e.expire()
+		got := e.fetchInstance(instance, held)
+		e.sameItem(got.Item.Messages[0], raised(instance, "later"), "§5.2 step 2: deletes the rows with this token, and no others")
+	}
+}
+
 // A turn that drops the timers of its instance leaves what starts an execution, what has
 // come since, what it sends itself, and what others wait for. The timers may go or stay.
 func dropsOnlyTimers(e *env) {

@@ -139,3 +139,20 @@ func workRenewAfterAbandon(e *env) {
 	e.fetchWork(held)
 	e.permanent(e.p.RenewWorkItemLock(e.ctx, given.LockToken, held), provider.ErrLockLost, ruleRenewWork)
 }
+
+// A delay is one thing and the attempt another.
+func workDelayCounts(e *env) {
+	e.enqueueWork(activityItem("A", 2))
+	e.abandonWork(e.fetchWork(held), e.lease, false)
+	e.expire()
+	same(e, e.fetchWork(held).AttemptCount, 2, "§5.13: only IgnoreAttempt uncounts the attempt")
+}
+
+// A finished instance gets the completion, and the runtime drops it.
+func workAckFinished(e *env) {
+	const rule = "§5.11: if completion != nil, enqueue it for its instance; §5.9: finished instance: accepted"
+	e.createEnded("A", provider.StatusCompleted)
+	e.enqueueWork(activityItem("A", 2))
+	e.ackWork(e.fetchWork(held))
+	e.batch(e.fetchInstance("A", held), rule, completedItem("A", 2))
+}

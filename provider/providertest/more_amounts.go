@@ -17,6 +17,7 @@ func moreAmounts() category {
 		{"keys_of_an_instance", manyKeys},
 		{"children_and_instances", manyInstances},
 		{"executions_of_an_instance", manyExecutions},
+		{"messages_carried_into_an_execution", manyCarried},
 	}}
 }
 
@@ -153,4 +154,16 @@ func manyExecutions(e *env) {
 	same(e, e.metrics().TotalExecutions, many+1, rule)
 	same(e, e.prune("A", keep(2)).ExecutionsDeleted, many-2, rulePruneKeep) // the first one runs
 	sameList(e, e.executions("A"), []uint64{1, many, many + 1}, rulePruneSafe)
+}
+
+// The messages that an execution is given travel in a message and are kept in an event.
+func manyCarried(e *env) {
+	const rule = "§7.6: 100 carried messages; a store keeps lists of any length"
+	pairs := make([]provider.Pair, many)
+	for i := range pairs {
+		pairs[i] = provider.Pair{Name: "inbox", Data: fmt.Sprint(i)}
+	}
+	e.storedAsHistory("A", rule, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", CarryForwardEvents: pairs})
+	same(e, e.stats("A").QueuePendingCount, many, rule)
+	e.delivered("A", rule, provider.ContinueAsNewItem{Instance: "A", Orchestration: "Order", CarryForwardEvents: pairs})
 }

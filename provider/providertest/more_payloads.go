@@ -39,6 +39,7 @@ func morePayloads() category {
 		{"instance_ids_are_compared_byte_for_byte", instanceIDsByteForByte},
 		{"odd_texts_as_instance_ids", textsAsIDs},
 		{"event_names_are_kept_byte_for_byte", namesByteForByte},
+		{"reserved_ids_are_the_runtimes_business", reservedIDs},
 		{"ids_of_255_characters_work", longIDs},
 		{"longer_ids_are_refused_or_whole", tooLongIDs},
 		{"ids_that_are_no_text_are_refused_or_work", nonTextIDs},
@@ -219,6 +220,7 @@ func messagesRoundTrip(e *env) {
 func activitiesRoundTrip(e *env) {
 	full, empty := activityItem("A", 3), activityItem("A", 4)
 	full.ExecutionID, full.SessionID, full.Tag = 7, new("s1"), new("gpu")
+	full.Headers, full.Heartbeat, full.StartTimeoutMs, full.RunTimeoutMs = "a=1", `{"rows":7}`, 1000, 2000
 	empty.Name, empty.Input, empty.SessionID, empty.Tag = "", "", new(""), new("")
 	items := []provider.ActivityExecuteItem{activityItem("A", 2), full, empty}
 	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{items[0], items[1], items[2]}})

@@ -324,3 +324,9 @@ func foreignEvents(e *env) {
 		e.sameEvents(e.history("A", 1)[1:], []provider.Event{want}, rule)
 	}
 }
+
+// The ids of sub-orchestrations contain the marker that clients must not use.
+func reservedIDs(e *env) {
+	e.separate("§2.2: providers MUST NOT check the reserved marker: real child ids contain it",
+		"sub::1", "sub::pending_1", "root::sub::2_2", "sub::", "::", "root::sub::2::sub::3")
+}

@@ -33,6 +33,7 @@ func morePrune() category {
 		{"bulk_options_time_tests_each_execution", pruneBulkOptionsTime},
 		{"bulk_nil_and_empty_ids", pruneBulkIDs},
 		{"bulk_limit", pruneBulkLimit},
+		{"bulk_conditions_all_count", bulkConditions},
 		{"bulk_takes_long_histories", pruneBulkLong},
 		{"prune_during_turns", pruneDuringTurns},
 		{"bulk_passes_over_what_is_deleted_meanwhile", pruneBulkDuringDeletions},
@@ -388,4 +389,26 @@ func pruneBulkDuringDeletions(e *env) {
 			}
 		}
 	})
+}
+
+// bulkConditions: each condition holds beside the others, of the filter and of the options.
+func bulkConditions(e *env) {
+	const rule = "§6.1: InstanceFilter and PruneOptions: all given conditions are ANDed"
+	ids := []string{"order-0", "order-1", "order-2"}
+	for _, id := range ids {
+		e.createExecutions(id, 4)
+	}
+	before := e.completedAt("order-2", 3).Add(time.Millisecond)
+	// All of them run.
+	got := e.pruneBulk(provider.InstanceFilter{InstanceIDs: ids, CompletedBefore: &before}, provider.PruneOptions{})
+	same(e, got, provider.PruneResult{}, rule)
+	got = e.pruneBulk(provider.InstanceFilter{InstanceIDs: ids, Limit: new(uint32(2))}, keep(4))
+	same(e, got, provider.PruneResult{InstancesProcessed: 2}, rule)
+	both := keep(2)
+	both.CompletedBefore = &before
+	got = e.pruneBulk(provider.InstanceFilter{InstanceIDs: ids[:2]}, both)
+	same(e, got, provider.PruneResult{InstancesProcessed: 2, ExecutionsDeleted: 4, EventsDeleted: 8}, rule)
+	none := provider.PruneOptions{CompletedBefore: new(before.Add(-time.Hour)), KeepLast: new(uint32(1))}
+	same(e, e.pruneBulk(provider.InstanceFilter{}, none), provider.PruneResult{InstancesProcessed: 3}, rule)
+	sameList(e, e.executions("order-2"), []uint64{1, 2, 3, 4}, rule)
 }

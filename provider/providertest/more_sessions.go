@@ -329,6 +329,13 @@ func sessionAndTagBothApply(e *env) {
 	e.fetchNoWork(withTag("bob"), rule)
 	e.fetchNoWork(owner("ann"), rule)
 	e.claim(withTag("ann"), 2, rule)
+	other := inSession("s", 3)
+	other.Tag = new("cpu")
+	e.enqueueWork(other, inSession("s", 4))
+	withDefault := e.defaultAnd("gpu")
+	withDefault.Session = owner("ann").Session
+	e.claim(withDefault, 4, rule)
+	e.fetchNoWork(withDefault, rule)
 }
 
 // Passing over a session's item because of its tag leaves the session free.

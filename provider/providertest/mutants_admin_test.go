@@ -495,6 +495,30 @@ func pruneMutants() []mutant {
 				return got, err
 			}
 		}},
+		{"prunes in bulk whenever the current execution ended", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
+				if filter.InstanceIDs != nil {
+					filter.CompletedBefore = nil
+				}
+				return sound.PruneExecutionsBulk(ctx, filter, options)
+			}
+		}},
+		{"prunes a list of instances without a limit", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
+				if filter.InstanceIDs != nil {
+					filter.Limit = nil
+				}
+				return sound.PruneExecutionsBulk(ctx, filter, options)
+			}
+		}},
+		{"prunes in bulk by time alone if a time is given", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
+				if options.CompletedBefore != nil {
+					options.KeepLast = nil
+				}
+				return sound.PruneExecutionsBulk(ctx, filter, options)
+			}
+		}},
 		{"prunes by a list of instances that may be gone", "§6.19: bulk pruning applies", []string{"more prune/bulk_passes_over_what_is_deleted_meanwhile"}, func(c *calls, sound calls) {
 			c.PruneExecutionsBulk = func(ctx context.Context, _ provider.InstanceFilter, options provider.PruneOptions) (sum provider.PruneResult, err error) {
 				instances, err := sound.ListInstances(ctx)

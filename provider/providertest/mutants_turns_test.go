@@ -193,6 +193,26 @@ func turnMutants() []mutant {
 			}),
 		},
 		{
+			"drops timers at the end of each execution", "§5.2 step 2",
+			[]string{"more acking/end_of_an_execution_drops_no_messages"},
+			ackWith(func(turn *provider.AckOrchestrationParams) {
+				turn.DropTimers = turn.Metadata.Status != nil && turn.Metadata.Status.Terminal()
+			}),
+		},
+		{
+			"cuts carried messages off at 20", "§7.6",
+			[]string{"more amounts/messages_carried_into_an_execution"},
+			ackWith(func(turn *provider.AckOrchestrationParams) {
+				turn.HistoryDelta = slices.Clone(turn.HistoryDelta)
+				for i, e := range turn.HistoryDelta {
+					if begin, ok := e.Kind.(provider.OrchestrationStarted); ok {
+						begin.CarryForwardEvents = begin.CarryForwardEvents[:min(20, len(begin.CarryForwardEvents))]
+						turn.HistoryDelta[i].Kind = begin
+					}
+				}
+			}),
+		},
+		{
 			"drops the timers that the turn itself sends", "§5.2, DropTimers",
 			[]string{"more acking/dropping_timers_drops_nothing_else"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
