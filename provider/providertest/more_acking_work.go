@@ -154,5 +154,7 @@ func workAckFinished(e *env) {
 	e.createEnded("A", provider.StatusCompleted)
 	e.enqueueWork(activityItem("A", 2))
 	e.ackWork(e.fetchWork(held))
-	e.batch(e.fetchInstance("A", held), rule, completedItem("A", 2))
+	got := e.tryFetch(held)
+	e.check(got != nil, rule, "the completion is gone")
+	e.batch(got, rule, completedItem("A", 2))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -26,6 +27,47 @@ func queueMutants() []mutant {
 		}
 	}
 	return []mutant{
+		{"refuses ids that are reserved", "§2.2: providers MUST NOT", []string{"more payloads/reserved_ids_are_the_runtimes_business"}, func(c *calls, sound calls) {
+			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
+				if item != nil && strings.HasPrefix(item.Target(), "sub::") {
+					return provider.Permanent("enqueue_for_orchestrator", "reserved", provider.ErrInvalidArgument)
+				}
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
+			}
+		}},
+		{"drops the result of an activity of a finished instance", "§5.11", []string{"more acking/work_ack_reaches_a_finished_instance"}, func(c *calls, sound calls) {
+			c.AckWorkItem = func(ctx context.Context, token string, completion provider.WorkItem) error {
+				if completion != nil {
+					if info, err := sound.GetInstanceInfo(ctx, completion.Target()); err == nil && info.Status.Ended() {
+						completion = nil
+					}
+				}
+				return sound.AckWorkItem(ctx, token, completion)
+			}
+		}},
+		{"counts no attempt of an activity that is put back with a delay", "§5.13: only", []string{"more acking/work_abandoned_with_a_delay_counts_its_attempt"}, func(c *calls, sound calls) {
+			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
+				params.IgnoreAttempt = params.IgnoreAttempt || params.Delay > 0
+				return sound.AbandonWorkItem(ctx, params)
+			}
+		}},
+		{"takes activities of sessions whatever their tag, beside untagged ones", "§5.10: session and tag", []string{"more sessions/session_and_tag_both_apply"}, func(c *calls, sound calls) {
+			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+				if params.Session != nil && params.Tags.Mode() == provider.TagDefaultAndSet {
+					params.Tags = provider.AnyTag()
+				}
+				return sound.FetchWorkItem(ctx, params)
+			}
+		}},
+		{"forgets the limits of activities", "§3: events and items", []string{"more payloads/every_activity_form_round_trips"}, func(c *calls, sound calls) {
+			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
+				if activity, ok := item.(provider.ActivityExecuteItem); ok {
+					activity.StartTimeoutMs, activity.RunTimeoutMs = 0, 0
+					item = activity
+				}
+				return sound.EnqueueForWorker(ctx, item)
+			}
+		}},
 		{"drops a message that is queued already", "§5.9", []string{"more acking/nothing_is_deduplicated"}, func(c *calls, sound calls) {
 			var seen memory[string, bool]
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
