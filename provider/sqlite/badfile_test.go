@@ -227,6 +227,24 @@ func TestFileThatIsGone(t *testing.T) {
 	must(t, raise())
 }
 
+// A Take that may wait says so as well, although it would find nothing: an idle worker makes no other calls.
+func TestTakeFromAFileThatIsGone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, nil)
+	// So that the store knows the queues.
+	for range 2 {
+		_, err := s.Take(t.Context(), everything())
+		must(t, err)
+	}
+	must(t, os.Remove(path))
+	params := everything()
+	params.Wait = time.Second
+	if _, err := s.Take(t.Context(), params); !errors.Is(err, ErrFileGone) {
+		t.Errorf("error %v; want %v", err, ErrFileGone)
+	}
+}
+
 // A read does not answer from the file that has taken the place of the store's, nor make an empty file in
 // its place: a connection that reads may be opened at any time.
 func TestReadsOfAFileThatIsGone(t *testing.T) {

@@ -119,7 +119,7 @@ func (w *writer) parkIdle(group []*job) []*job {
 		_ = w.look(context.WithoutCancel(group[0].ctx)) // after an error the jobs look, and meet it
 	}
 	return slices.DeleteFunc(group, func(j *job) bool {
-		if j.waits == nil || !j.waits.wouldFindNothing(w.newTx()) {
+		if j.waits == nil || !j.waits.wouldFindNothing(w.newTx()) || w.file.gone() != nil { // which the transaction reports
 			return false
 		}
 		w.published(effects{instanceWake: w.ready.nextInstance.at, activityWake: earlier(w.ready.nextActivity.at, w.ready.nextSession.at)})
