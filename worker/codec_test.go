@@ -14,7 +14,6 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/codec"
-	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
@@ -146,23 +145,23 @@ func TestKeysRotateUnderRunningInstances(t *testing.T) {
 	})
 }
 
+// readsKey returns a key that ownsKey has set to its input.
+var (
+	readsKey = orchestration.New("ReadsKey", func(ctx *orchestration.Context, instance string) (string, error) {
+		value, _, err := orchestration.KVOf[string](ctx, instance, "key")
+		return value, err
+	})
+	ownsKey = orchestration.New("OwnsKey", func(ctx *orchestration.Context, value string) (string, error) {
+		orchestration.SetKV(ctx, "key", value)
+		return "", nil
+	})
+)
+
 // An instance whose payload a worker cannot decode waits, however often it is fetched, says
 // so in the log, and goes on when the key is there: a turn, an activity, and a read of
 // another instance's key.
 func TestUndecodableIsHeld(t *testing.T) {
 	t.Parallel()
-	read := activity.Named[map[string]string, *string](registry.SyscallPrefix + "get_kv_value")
-	reading := orchestration.New("Reading", func(ctx *orchestration.Context, instance string) (string, error) {
-		value, err := orchestration.Activity(ctx, read, map[string]string{"instance_id": instance, "key": "key"}).Await()
-		if err != nil || value == nil {
-			return "", err
-		}
-		return strings.Trim(*value, `"`), nil
-	})
-	owning := orchestration.New("Owning", func(ctx *orchestration.Context, value string) (string, error) {
-		orchestration.SetKV(ctx, "key", value)
-		return "", nil
-	})
 	old, both, fresh := newCodec(t, codec.Encrypt(newKeyring(t, key("1")))), newCodec(t, codec.Encrypt(newKeyring(t, key("1"), key("2")))), newKeyring(t, key("2"))
 	lacking := newCodec(t, codec.Encrypt(fresh))
 	for name, test := range map[string]struct {
@@ -198,14 +197,14 @@ func TestUndecodableIsHeld(t *testing.T) {
 			return run, "hello"
 		}, lacking, "an activity waits"},
 		"another instance's key": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
-			stop := runWorker(t, store, worker.Options{Codec: old}, owning)
-			owner, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), owning, "owner", "hello")
+			stop := runWorker(t, store, worker.Options{Codec: old}, ownsKey)
+			owner, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), ownsKey, "owner", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
 			result(t, owner)
 			stop()
-			run, err := client.Start(t.Context(), client.New(store), reading, "i", "owner")
+			run, err := client.Start(t.Context(), client.New(store), readsKey, "i", "owner")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,14 +219,14 @@ func TestUndecodableIsHeld(t *testing.T) {
 			stop := runWorker(t, store, worker.Options{
 				Codec: test.codec, Logger: logger, MaxAttempts: 2,
 				UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Millisecond,
-			}, callEcho, echo, reading)
+			}, callEcho, echo, readsKey)
 			for range 5 { // more often than an attempt is allowed
 				if line := receive(t, "the log tells of it", lines); !strings.Contains(line, test.says) || strings.Contains(line, "hello") {
 					t.Errorf("the log says %s", line)
 				}
 			}
 			stop()
-			runWorker(t, store, worker.Options{Codec: both, MaxAttempts: 2}, callEcho, echo, reading)
+			runWorker(t, store, worker.Options{Codec: both, MaxAttempts: 2}, callEcho, echo, readsKey)
 			c := client.New(store, client.WithCodec(both))
 			if got := result(t, client.Attach[string](c, run.Instance())); got != want {
 				t.Errorf("the result is %q, want %q", got, want)
@@ -349,5 +348,48 @@ func TestCodecComesLater(t *testing.T) {
 	}
 	if _, err := plain.KVAll(t.Context(), "i"); !errors.Is(err, codec.ErrNotDecoded) {
 		t.Errorf("without the codec, KVAll returns %v", err)
+	}
+}
+
+// Work that cannot be decoded is offered ever more rarely, also a read of another instance's key, whose own input can be
+// decoded.
+func TestUndecodableIsOfferedEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	secret := newCodec(t, codec.Encrypt(newKeyring(t, key("1"))))
+	for name, prepare := range map[string]func(t *testing.T, store provider.Provider) error{
+		"a start": func(t *testing.T, store provider.Provider) error {
+			_, err := client.Start(t.Context(), client.New(store, client.WithCodec(secret)), readsKey, "i", "owner")
+			return err
+		},
+		"another instance's key": func(t *testing.T, store provider.Provider) error {
+			c := client.New(store, client.WithCodec(secret))
+			stop := runWorker(t, store, worker.Options{Codec: secret}, ownsKey)
+			run, err := client.Start(t.Context(), c, ownsKey, "owner", "hello")
+			if err == nil {
+				result(t, run)
+				stop()
+				_, err = client.Start(t.Context(), client.New(store), readsKey, "i", "owner")
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			if err := prepare(t, store); err != nil {
+				t.Fatal(err)
+			}
+			logger, lines := awaitLog("can decode its payloads")
+			runWorker(t, store, worker.Options{
+				Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("2")))).ReadOnly(), Logger: logger, UnregisteredBackoff: time.Millisecond,
+			}, readsKey)
+			for _, want := range []string{
+				"retry_in=1ms", "retry_in=2ms", "retry_in=4ms", "retry_in=8ms",
+			} {
+				if line := receive(t, "the log tells of it", lines); !strings.Contains(line, want) {
+					t.Errorf("the log says %s, want %s", line, want)
+				}
+			}
+		})
 	}
 }

@@ -21,7 +21,6 @@ func (t *turn) open(ctx context.Context) error {
 		return err
 	}
 	*t.item = item
-	t.worker.readable(t.key())
 	return nil
 }
 
@@ -46,7 +45,9 @@ func (c *call) open(ctx context.Context) error {
 	heartbeat, err := sealed.OpenText(ctx, c.worker.options.Codec, c.fetched.Heartbeat)
 	if execute, ok := item.(provider.ActivityExecuteItem); ok && err == nil {
 		c.item, c.fetched.Heartbeat = execute, heartbeat
-		c.worker.readable(c.key())
+		if _, builtIn := c.worker.builtIn[c.item.Name]; !builtIn { // which may read what cannot be decoded
+			c.worker.readable(c.key())
+		}
 	}
 	return err
 }

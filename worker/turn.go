@@ -25,6 +25,7 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 		}
 		return func() { t.abandon(ctx, 100*time.Millisecond, true) }
 	}
+	t.worker.readable(t.key())
 	switch end := t.end(); {
 	case t.unknown != nil:
 		return func() { t.settleUnknown(ctx) }
