@@ -351,9 +351,9 @@ func TestCodecComesLater(t *testing.T) {
 	}
 }
 
-// Work that cannot be decoded is offered ever more rarely, also a read of another instance's key, whose own input can be
-// decoded.
-func TestUndecodableIsOfferedEverMoreRarely(t *testing.T) {
+// Work that cannot be decoded is offered ever more rarely and told ever more rarely, also a read of another instance's
+// key, whose own input can be decoded.
+func TestUndecodableIsToldEverMoreRarely(t *testing.T) {
 	t.Parallel()
 	secret := newCodec(t, codec.Encrypt(newKeyring(t, key("1"))))
 	for name, prepare := range map[string]func(t *testing.T, store provider.Provider) error{
@@ -384,7 +384,8 @@ func TestUndecodableIsOfferedEverMoreRarely(t *testing.T) {
 				Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("2")))).ReadOnly(), Logger: logger, UnregisteredBackoff: time.Millisecond,
 			}, readsKey)
 			for _, want := range []string{
-				"retry_in=1ms", "retry_in=2ms", "retry_in=4ms", "retry_in=8ms",
+				"tries=1 retry_in=1ms next_line_after=2", "tries=2 retry_in=2ms next_line_after=4",
+				"tries=4 retry_in=8ms next_line_after=8", "tries=8 retry_in=64ms next_line_after=16",
 			} {
 				if line := receive(t, "the log tells of it", lines); !strings.Contains(line, want) {
 					t.Errorf("the log says %s, want %s", line, want)

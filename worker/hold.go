@@ -72,7 +72,7 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 		h.Orchestration, h.Version = b.started.Name, b.started.Version
 		return h
 	})
-	if tries := held.times; tries&(tries-1) == 0 { // the first, the second, the fourth, …
+	if tries := held.times; tellsTry(tries) {
 		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is held",
 			"tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
@@ -26,8 +27,7 @@ func (t *turn) open(ctx context.Context) error {
 
 // undecodable gives the turn back without counting the attempt.
 func (t *turn) undecodable(ctx context.Context, err error) {
-	delay := t.worker.undecodableDelay(t.key(), err)
-	t.logger.WarnContext(ctx, "an instance waits for a worker that can decode its payloads", "error", err, "retry_in", delay)
+	delay := t.worker.tellUndecodable(ctx, t.logger, "an instance waits for a worker that can decode its payloads", t.key(), err)
 	t.abandon(ctx, delay, true)
 }
 
@@ -54,8 +54,7 @@ func (c *call) open(ctx context.Context) error {
 
 // undecodable is as that of a turn.
 func (c *call) undecodable(ctx context.Context, err error) {
-	delay := c.worker.undecodableDelay(c.key(), err)
-	c.logger.WarnContext(ctx, "an activity waits for a worker that can decode its payloads", "error", err, "retry_in", delay)
+	delay := c.worker.tellUndecodable(ctx, c.logger, "an activity waits for a worker that can decode its payloads", c.key(), err)
 	c.abandon(ctx, delay, true)
 }
 
@@ -82,11 +81,20 @@ func (c *call) readAgain(ctx context.Context, err error) {
 	}
 }
 
-// undecodableDelay is how long work is hidden that cannot be decoded: it doubles each time.
-func (w *Worker) undecodableDelay(key workKey, err error) time.Duration {
+// tellUndecodable tells of work that cannot be decoded, ever more rarely, and returns how long it is hidden, which doubles
+// each time.
+func (w *Worker) tellUndecodable(ctx context.Context, logger *slog.Logger, what string, key workKey, err error) time.Duration {
 	w.failed(key, err)
-	return w.unregisteredDelay(w.undecodable.update(key, func(times uint32) uint32 { return times + 1 }))
+	tries := w.undecodable.update(key, func(times uint32) uint32 { return times + 1 })
+	delay := w.unregisteredDelay(tries)
+	if tellsTry(tries) {
+		logger.WarnContext(ctx, what, "error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
+	}
+	return delay
 }
+
+// tellsTry reports whether the log tells of a try of work that may wait for ever: the first, the second, the fourth, …
+func tellsTry(tries uint32) bool { return tries&(tries-1) == 0 }
 
 // readable forgets that work could not be decoded.
 func (w *Worker) readable(key workKey) {

@@ -71,8 +71,10 @@ func (t *turn) unregistered(ctx context.Context, b begin) {
 		return
 	}
 	delay := t.worker.unregisteredDelay(o.times)
-	t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
-		"orchestration_version", b.version, "offered", o.times, "retry_in", delay)
+	if tellsTry(o.times) {
+		t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
+			"orchestration_version", b.version, "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
+	}
 	t.abandon(ctx, delay, true)
 }
 
@@ -136,7 +138,9 @@ func (c *call) unregistered(ctx context.Context) {
 		return
 	}
 	delay := c.worker.unregisteredDelay(o.times)
-	c.logger.WarnContext(ctx, "no handler is registered for the activity", "offered", o.times, "retry_in", delay)
+	if tellsTry(o.times) {
+		c.logger.WarnContext(ctx, "no handler is registered for the activity", "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
+	}
 	c.abandon(ctx, delay, true)
 }
 
