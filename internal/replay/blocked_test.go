@@ -161,3 +161,47 @@ func BenchmarkTurn(b *testing.B) {
 		})
 	}
 }
+
+// A blocked function that is cancelled reads and writes nothing of its turn while that is being decided.
+func TestBlockedFunctionLeavesItsCancelledTurnAlone(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(f flow, h *replay.Handle){
+		"pruning keys":           func(f flow, _ *replay.Handle) { f.KVBefore(now) },
+		"passing over a message": func(f flow, h *replay.Handle) { f.Again(h, replay.Unreadable{Source: "q"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release, ended := make(chan struct{}), make(chan struct{})
+			went := false
+			turn := newTurn(do(func(f flow, _ string) (string, error) {
+				defer close(ended)
+				h := f.dequeue("q")
+				<-release
+				use(f, h)
+				went = true
+				return "", nil
+			}), nil, cancel("enough"))
+			turn.BlockedAfter = blockedAfter
+			decided := false
+			turn.NowMs = func() uint64 {
+				if decided { // the function comes back in the midst of that
+					select {
+					case <-release:
+					default:
+						close(release)
+					}
+					<-ended
+				}
+				return now
+			}
+			turn.Slow = func() { decided = true } // before the function counts as blocked
+			result, err := replay.Run(t.Context(), turn)
+			if err != nil || result.Outcome != replay.Cancelled || result.Blocked == nil {
+				t.Fatalf("got %+v, %v", result, err)
+			}
+			if went || len(result.Unreadable) > 0 {
+				t.Errorf("the function went on: %v, with %v", went, result.Unreadable)
+			}
+		})
+	}
+}

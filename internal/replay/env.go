@@ -97,6 +97,7 @@ func (v *Env) Emit(action Action) *Handle {
 // Again asks once more for what the handle asked for, on behalf of the same branch, whoever
 // calls, as what came cannot be read.
 func (v *Env) Again(h *Handle, why Unreadable) *Handle {
+	v.coroutine.mustRun() // the turn may be decided without the function, see cancelBlocked
 	if !v.replaying.Load() {
 		v.engine.res.Unreadable = append(v.engine.res.Unreadable, why)
 	}
@@ -222,7 +223,7 @@ func (v *Env) KVAll() map[string]provider.KVEntry {
 
 // KVBefore returns the keys that were last set before a time, in order.
 func (v *Env) KVBefore(ms uint64) []string {
-	v.coroutine.mustOwn()
+	v.coroutine.mustRun() // as in Again
 	v.takeRecordedTimes()
 	keys := slices.Sorted(maps.Keys(v.kv))
 	return slices.DeleteFunc(keys, func(key string) bool { return v.kv[key].LastUpdatedAtMs >= ms })
