@@ -67,13 +67,16 @@ func (b *Branch) Dropped() bool {
 }
 
 // run is enter for a branch that is not unwinding: its panic ends its caller, too, who may
-// also have been ended meanwhile.
+// also have been ended meanwhile, and what it halts goes on nowhere.
 func (b *Branch) run() {
 	b.enter()
 	if b.env.coroutine.panic != nil {
 		unwind()
 	}
 	b.env.coroutine.mustRun()
+	if b.env.halted {
+		b.env.WaitUntil(func() bool { return false })
+	}
 }
 
 // enter gives control to the branch until it waits or ends.

@@ -297,6 +297,34 @@ func TestBranchContinuesAsNew(t *testing.T) {
 	wantOutcome(t, result, replay.ContinuedAsNew)
 }
 
+// That is so for whoever has just started the branch, too: a message that it read then would be lost.
+func TestBranchContinuesAsNewAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, nested := range []bool{false, true} {
+		result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+			unread := f.dequeue("q")
+			f.text(f.dequeue("go"))
+			next := func() string { _, err := f.continueAsNew("next"); return fmt.Sprint(err) }
+			if nested {
+				f.branch(func() string {
+					f.branch(next)
+					t.Error("the block that started the block went on")
+					return ""
+				})
+			} else {
+				f.branch(next)
+			}
+			t.Error("the function went on")
+			return "", errors.New(fmt.Sprint(unread.Ready()))
+		}), nil, queued("q", "1"), queued("go", "")))
+		wantOutcome(t, result, replay.ContinuedAsNew)
+		next, _ := result.OrchestratorItems[0].(provider.ContinueAsNewItem)
+		if diff := cmp.Diff([]provider.Pair{{Name: "q", Data: "1"}}, next.CarryForwardEvents); diff != "" {
+			t.Errorf("carried (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // A goroutine is no branch, also in a branch.
 func TestForeignGoroutineInABranch(t *testing.T) {
 	t.Parallel()
