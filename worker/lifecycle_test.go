@@ -66,6 +66,11 @@ func TestInvalidOptions(t *testing.T) {
 			"OrchestrationConcurrency (-1) and ActivityConcurrency (-1) leave the worker nothing to run",
 		},
 		{
+			"no activity to run",
+			worker.Options{OrchestrationConcurrency: -1, Tags: provider.NoActivities()},
+			"OrchestrationConcurrency (-1) and Tags, which select no activities, leave the worker nothing to run",
+		},
+		{
 			"sessions that idle out while their activity runs",
 			worker.Options{SessionIdleTimeout: 25 * time.Second},
 			"SessionIdleTimeout (25s) must exceed the interval at which activities are renewed (25s)",

@@ -102,6 +102,10 @@ func (o Options) checkSlots() error {
 		return invalid("OrchestrationConcurrency (%d) and ActivityConcurrency (%d) leave the worker nothing to run",
 			o.OrchestrationConcurrency, o.ActivityConcurrency)
 	}
+	if o.OrchestrationConcurrency < 0 && o.Tags.Mode() == provider.TagNone {
+		return invalid("OrchestrationConcurrency (%d) and Tags, which select no activities, leave the worker nothing to run",
+			o.OrchestrationConcurrency)
+	}
 	return nil
 }
 
