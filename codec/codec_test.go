@@ -302,3 +302,18 @@ func TestKeysKeepTheirSecret(t *testing.T) {
 		}
 	}
 }
+
+// A keyring that never got a key encrypts and decrypts nothing, and says so.
+func TestKeyringWithoutKeys(t *testing.T) {
+	t.Parallel()
+	encrypted := encode(t, newCodec(t, codec.Encrypt(keyring(t, key("a")))), "text")
+	for name, keys := range map[string]*codec.Keyring{"zero": {}, "nil": nil} {
+		c := newCodec(t, codec.Encrypt(keys))
+		if _, err := c.Encode(t.Context(), "text"); !errors.Is(err, codec.ErrNotEncoded) || !strings.Contains(err.Error(), "has no key") {
+			t.Errorf("%s: encoding: %v", name, err)
+		}
+		if _, err := c.Decode(t.Context(), encrypted); !errors.Is(err, codec.ErrUnknownKey) {
+			t.Errorf("%s: decoding: %v", name, err)
+		}
+	}
+}

@@ -73,6 +73,16 @@ func (k *Keyring) Set(current Key, others ...Key) error {
 	return nil
 }
 
+// ring is what the keyring holds now, nothing before the first Set.
+func (k *Keyring) ring() *ring {
+	if k != nil {
+		if r := k.keys.Load(); r != nil {
+			return r
+		}
+	}
+	return &ring{}
+}
+
 // Encrypt returns a stage that encrypts payloads by AES-GCM with a random nonce. The name is "aes-gcm". It does not
 // protect against replacement: whoever can write to the database can replace a payload by another encrypted payload
 // or by a plain one. Changes within an encrypted payload are detected.
@@ -86,8 +96,11 @@ func (encrypt) Name() string { return "aes-gcm" }
 // Encode implements [Stage]. The result is the length of the key's id in a byte, the id, and
 // the sealed data; length and id are authenticated.
 func (e encrypt) Encode(_ context.Context, data []byte) ([]byte, error) {
-	r := e.keys.keys.Load()
+	r := e.keys.ring()
 	aead := r.ciphers[r.current]
+	if aead == nil {
+		return nil, errors.New("the keyring has no key")
+	}
 	header := append([]byte{byte(len(r.current))}, r.current...)
 	out := make([]byte, len(header), len(header)+len(data)+aead.Overhead())
 	copy(out, header)
@@ -101,7 +114,7 @@ func (e encrypt) Decode(_ context.Context, encoded []byte) ([]byte, error) {
 	}
 	header, sealed := encoded[:1+int(encoded[0])], encoded[1+int(encoded[0]):]
 	id := string(header[1:])
-	aead := e.keys.keys.Load().ciphers[id]
+	aead := e.keys.ring().ciphers[id]
 	if aead == nil {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownKey, id)
 	}
