@@ -80,7 +80,12 @@ func New(stages ...Stage) (*Codec, error) {
 
 // ReadOnly returns a codec that decodes as c does but leaves new payloads plain. Give it to all workers and clients
 // before the first of them uses c.
-func (c *Codec) ReadOnly() *Codec { return &Codec{stages: c.stages, readOnly: true} }
+func (c *Codec) ReadOnly() *Codec {
+	if c == nil {
+		return nil
+	}
+	return &Codec{stages: c.stages, readOnly: true}
+}
 
 // An encoded payload is the prefix, the names of the stages that have encoded it, in order
 // and joined by '+', a colon, and the data in base64 (RFC 4648, URL alphabet, no padding).

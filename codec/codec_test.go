@@ -317,3 +317,10 @@ func TestKeyringWithoutKeys(t *testing.T) {
 		}
 	}
 }
+
+// No codec is a codec that leaves payloads plain, also one that only reads.
+func TestNoCodecReadsPlainPayloads(t *testing.T) {
+	t.Parallel()
+	var none *codec.Codec
+	expectDecoded(t, none.ReadOnly(), encode(t, none.ReadOnly(), "text"), "text")
+}
