@@ -26,6 +26,22 @@ func TestUnusablePaths(t *testing.T) {
 	}
 }
 
+// SQLite would take a path for what stands before its NUL, and open another file.
+func TestPathWithNUL(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(t.Context(), path+"\x00.old", nil)
+	if err == nil {
+		must(t, s.Close())
+	}
+	if !errors.Is(err, provider.ErrInvalidArgument) {
+		t.Errorf("error %v; want %v", err, provider.ErrInvalidArgument)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("another file was made: %v", err)
+	}
+}
+
 // unprivileged skips where file permissions do not bind.
 func unprivileged(t *testing.T) {
 	t.Helper()

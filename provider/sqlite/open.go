@@ -87,6 +87,9 @@ func checkPath(path string) error {
 	if path == "" || path == ":memory:" {
 		return columns.Invalid(openOperation, "the path must name a file; for a database in memory call OpenMemory")
 	}
+	if strings.ContainsRune(path, 0) {
+		return columns.Invalid(openOperation, "the path %q must not contain NUL", path)
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return provider.Permanent(openOperation,
 			fmt.Sprintf("cannot open database file: %s is a directory; name a file in it", path), ErrCannotOpen)
