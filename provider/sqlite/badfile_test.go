@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,17 @@ func TestPathWithNUL(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("another file was made: %v", err)
+	}
+}
+
+// A reader has the patience that is configured, also if SQLite cannot count it in milliseconds.
+func TestEndlessBusyTimeout(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{BusyTimeout: math.MaxInt64})
+	var ms int64
+	must(t, s.readers.db.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&ms))
+	if ms != math.MaxInt32 {
+		t.Errorf("a reader waits for %d ms; want %d", ms, math.MaxInt32)
 	}
 }
 

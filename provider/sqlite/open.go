@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -139,7 +140,7 @@ func pragmas(config Config, readOnly bool) string {
 	}
 	list := []string{
 		// First: it governs the others.
-		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
+		fmt.Sprintf("busy_timeout(%d)", min(patience.Milliseconds(), math.MaxInt32)), // SQLite takes more for 0
 		"synchronous(" + synchronous + ")",
 		// 16 MiB of pages per connection.
 		"cache_size(-16384)",
