@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
@@ -27,7 +26,11 @@ func (t *turn) open(ctx context.Context) error {
 
 // undecodable gives the turn back without counting the attempt.
 func (t *turn) undecodable(ctx context.Context, err error) {
-	delay := t.worker.tellUndecodable(ctx, t.logger, "an instance waits for a worker that can decode its payloads", t.key(), err)
+	tries, delay := t.worker.undecodableTry(t.key(), err)
+	if tellsTry(tries) {
+		t.logger.WarnContext(ctx, "an instance waits for a worker that can decode its payloads",
+			"error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
+	}
 	t.abandon(ctx, delay, true)
 }
 
@@ -54,7 +57,11 @@ func (c *call) open(ctx context.Context) error {
 
 // undecodable is as that of a turn.
 func (c *call) undecodable(ctx context.Context, err error) {
-	delay := c.worker.tellUndecodable(ctx, c.logger, "an activity waits for a worker that can decode its payloads", c.key(), err)
+	tries, delay := c.worker.undecodableTry(c.key(), err)
+	if tellsTry(tries) {
+		c.logger.WarnContext(ctx, "an activity waits for a worker that can decode its payloads",
+			"error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
+	}
 	c.abandon(ctx, delay, true)
 }
 
@@ -81,19 +88,14 @@ func (c *call) readAgain(ctx context.Context, err error) {
 	}
 }
 
-// tellUndecodable tells of work that cannot be decoded, ever more rarely, and returns how long it is hidden, which doubles
-// each time.
-func (w *Worker) tellUndecodable(ctx context.Context, logger *slog.Logger, what string, key workKey, err error) time.Duration {
+// undecodableTry counts the tries of work that cannot be decoded, and returns how long it is hidden, which doubles each time.
+func (w *Worker) undecodableTry(key workKey, err error) (tries uint32, delay time.Duration) {
 	w.failed(key, err)
-	tries := w.undecodable.update(key, func(times uint32) uint32 { return times + 1 })
-	delay := w.unregisteredDelay(tries)
-	if tellsTry(tries) {
-		logger.WarnContext(ctx, what, "error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
-	}
-	return delay
+	tries = w.undecodable.update(key, func(times uint32) uint32 { return times + 1 })
+	return tries, w.unregisteredDelay(tries)
 }
 
-// tellsTry reports whether the log tells of a try of work that may wait for ever: the first, the second, the fourth, …
+// tellsTry reports whether the log tells of a try of work that may wait for ever: the first, the second, the fourth and so on.
 func tellsTry(tries uint32) bool { return tries&(tries-1) == 0 }
 
 // readable forgets that work could not be decoded.
