@@ -2,6 +2,7 @@ package orchestrationtest
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/registry"
@@ -22,6 +23,9 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 	for _, definition := range definitions {
 		switch option := definition.(type) {
 		case activityRetry:
+			if err := option.Validate(); err != nil { // as a worker does
+				return c, fmt.Errorf("ActivityRetry: %w", err)
+			}
 			c.retry = &option.RetryPolicy
 		case payloads:
 			c.codec = option.Codec

@@ -166,3 +166,13 @@ func TestActivityRetry(t *testing.T) {
 		t.Error("fits without the policy")
 	}
 }
+
+// A policy that a worker refuses is refused by a test, too.
+func TestActivityRetryThatAWorkerRefuses(t *testing.T) {
+	t.Parallel()
+	policy := orchestration.RetryPolicy{MaxAttempts: -1}
+	messages := judge(t, func(t testing.TB) { orchestrationtest.New(t, orchestrationtest.ActivityRetry(policy)) })
+	if !strings.Contains(messages, "ActivityRetry: orchestration.RetryPolicy: MaxAttempts is -1") {
+		t.Errorf("the test says %q", messages)
+	}
+}
