@@ -33,7 +33,7 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 		return s.failed(ctx, err)
 	}
 	defer func() { _ = rows.Close() }() // checked below when the call went well; a second time does nothing
-	err = s.receive(rows, read)
+	err = s.receive(ctx, rows, read)
 	if err == nil {
 		err = rows.Close() // the driver may have kept an error for it
 	}
@@ -46,7 +46,7 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 // receive walks through the result sets. What is wrong with one of them ends the reading but not the call: the
 // statement runs to its end, rather than to wherever it is cancelled, and a transaction can go on behind it. Only a
 // caller who wants no more rows cancels it.
-func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) error) error {
+func (s *statement) receive(ctx context.Context, rows *sql.Rows, read func(set int, rows *sql.Rows) error) error {
 	var wrong error
 	at := 0
 	for {
@@ -74,8 +74,13 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 			break
 		}
 	}
+	// What the server says, or the context, is the reason for anything else that went wrong. Package database/sql may
+	// keep to itself that the context has ended between two sets.
 	if err := rows.Err(); err != nil {
-		return err // of the server, or of the context: the reason for anything else that went wrong
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if wrong == nil && !s.final(at) {
 		return s.unexpected(at, nil)

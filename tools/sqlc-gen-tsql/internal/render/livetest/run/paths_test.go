@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,7 @@ type answer struct {
 	columns []string
 	rows    [][]driver.Value
 	err     error
+	ended   func() // is called at its end, if set
 }
 
 // scripted opens a database that gives one reply to every call, and fails the test if rows stay open.
@@ -127,6 +129,9 @@ func (r *scriptedRows) Next(dest []driver.Value) error {
 	}
 	if set.err != nil {
 		return set.err
+	}
+	if set.ended != nil {
+		set.ended()
 	}
 	if !r.HasNextResultSet() {
 		return r.script.end()
@@ -255,6 +260,26 @@ func TestStreamIsLeft(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A context that ends between two result sets ends the call with its error, also if a call may end there. Package
+// database/sql closes the rows then, and may keep the reason to itself.
+func TestContextEndsBetweenSets(t *testing.T) {
+	t.Parallel()
+	for range 100 { // as that is a matter of chance
+		ctx, cancel := context.WithCancel(t.Context())
+		choice := answer{columns: []string{"chosen"}, rows: [][]driver.Value{{int64(1)}}, ended: func() {
+			cancel()
+			for range 20 {
+				runtime.Gosched() // so that the rows can be closed before the next set
+			}
+		}}
+		db, _ := scripted(t, reply{sets: []answer{choice, numbers(3)}})
+		got, err := livedb.New(db).Flow(ctx, livedb.FlowParams{Which: 1})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %+v and %v", got, err)
+		}
 	}
 }
 
