@@ -16,7 +16,7 @@ import (
 // [provider.ErrStillRunning] without it.
 func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
 	const operation = "delete_instance"
-	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+	return written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
 		parent, err := t.GetParent(ctx, instance)
 		if errors.Is(err, sql.ErrNoRows) {
 			return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
@@ -44,7 +44,7 @@ func (s *Store) DeleteInstancesAtomic(
 	if len(instances) == 0 {
 		return provider.DeleteInstanceResult{}, nil
 	}
-	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+	return written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
 		return t.deleteList(ctx, operation, instances, force)
 	})
 }
@@ -66,7 +66,7 @@ func (s *Store) DeleteInstanceBulk(
 		return sum, err
 	}
 	for _, root := range roots {
-		result, err := s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+		result, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
 			return t.deleteFinished(ctx, operation, root, selection)
 		})
 		if err != nil {
@@ -78,21 +78,6 @@ func (s *Store) DeleteInstanceBulk(
 		sum.QueueMessagesDeleted += result.QueueMessagesDeleted
 	}
 	return sum, nil
-}
-
-// delete is write for deletions, which have a result.
-func (s *Store) delete(
-	ctx context.Context, operation string, run func(context.Context, *tx) (provider.DeleteInstanceResult, error),
-) (provider.DeleteInstanceResult, error) {
-	var result provider.DeleteInstanceResult
-	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
-		result, err = run(ctx, t)
-		return err
-	})
-	if err != nil {
-		return provider.DeleteInstanceResult{}, err
-	}
-	return result, nil
 }
 
 // deleteFinished deletes a root of a bulk selection with its descendants, unless

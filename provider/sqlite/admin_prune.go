@@ -29,7 +29,7 @@ func (s *Store) PruneExecutions(
 	ctx context.Context, instance string, options provider.PruneOptions,
 ) (provider.PruneResult, error) {
 	const operation = "prune_executions"
-	return s.prune(ctx, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
+	return written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
 		known, err := t.InstanceExists(ctx, instance)
 		if err != nil {
 			return provider.PruneResult{}, err
@@ -58,7 +58,7 @@ func (s *Store) PruneExecutionsBulk(
 		return sum, err
 	}
 	for _, instance := range instances {
-		result, err := s.prune(ctx, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
+		result, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.PruneResult, error) {
 			still, err := selection.stillPrunable(ctx, t, instance)
 			if err != nil || !still {
 				return provider.PruneResult{}, err
@@ -83,21 +83,6 @@ func (s selection) stillPrunable(ctx context.Context, t *tx, instance string) (b
 	}
 	found, err := t.ListPrunableOf(ctx, list, s.completedBefore, 1)
 	return len(found) > 0, err
-}
-
-// prune is write for prunings, which have a result.
-func (s *Store) prune(
-	ctx context.Context, operation string, run func(context.Context, *tx) (provider.PruneResult, error),
-) (provider.PruneResult, error) {
-	var result provider.PruneResult
-	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
-		result, err = run(ctx, t)
-		return err
-	})
-	if err != nil {
-		return provider.PruneResult{}, err
-	}
-	return result, nil
 }
 
 // prune deletes old executions of one instance (§6.18), and nothing else of it: the

@@ -90,6 +90,19 @@ func (s *Store) write(ctx context.Context, operation string, run func(context.Co
 	return s.writer.do(ctx, &job{operation: operation, run: run})
 }
 
+// written is write for a call that has a result.
+func written[T any](ctx context.Context, s *Store, operation string, run func(context.Context, *tx) (T, error)) (T, error) {
+	var result, none T
+	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		result, err = run(ctx, t)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
 // read runs one call that consists of one query. run may write to its caller's
 // variables.
 func (s *Store) read(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
