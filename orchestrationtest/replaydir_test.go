@@ -171,7 +171,10 @@ func TestActivityRetry(t *testing.T) {
 func TestActivityRetryThatAWorkerRefuses(t *testing.T) {
 	t.Parallel()
 	policy := orchestration.RetryPolicy{MaxAttempts: -1}
-	messages := judge(t, func(t testing.TB) { orchestrationtest.New(t, orchestrationtest.ActivityRetry(policy)) })
+	messages := judge(t, func(t testing.TB) {
+		t.Helper()
+		orchestrationtest.New(t, orchestrationtest.ActivityRetry(policy))
+	})
 	if !strings.Contains(messages, "ActivityRetry: orchestration.RetryPolicy: MaxAttempts is -1") {
 		t.Errorf("the test says %q", messages)
 	}
