@@ -1,6 +1,6 @@
 -- Reports what uses an instance id: an instance, or a start that waits for its first turn.
 --
--- Called by: Store.FindInstance.
+-- Called by: Store.FindInstance, Store.FindInstanceTx.
 -- Transaction: none.
 --
 -- Parameters:
