@@ -53,20 +53,15 @@ func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
 
 // RetryHeldInstance implements [provider.HeldAdmin].
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
-	var held bool // not to be read when the call was left
-	err := s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
+	return written(ctx, s, "retry_held_instance", func(ctx context.Context, t *tx) (bool, error) {
 		shown, err := t.ShowHeld(ctx, t.now, instance)
-		if held = shown > 0; err != nil || !held {
-			return err
+		if err != nil || shown == 0 {
+			return false, err
 		}
 		// A newer message may be the head.
 		if err := t.ForgetHead(ctx, instance, &t.now); err != nil {
-			return err
+			return false, err
 		}
-		return t.refresh(ctx, instance)
+		return true, t.refresh(ctx, instance)
 	})
-	if err != nil {
-		return false, err
-	}
-	return held, nil
 }

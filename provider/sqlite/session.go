@@ -51,13 +51,8 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 // CleanupOrphanedSessions implements [provider.Provider]. The idle timeout has no effect, because nothing uses an
 // expired session without activities.
 func (s *Store) CleanupOrphanedSessions(ctx context.Context, _ time.Duration) (int, error) {
-	var deleted int64
-	err := s.write(ctx, "cleanup_orphaned_sessions", func(ctx context.Context, t *tx) (err error) {
-		deleted, err = t.CleanupSessions(ctx, t.now)
-		return err
+	deleted, err := written(ctx, s, "cleanup_orphaned_sessions", func(ctx context.Context, t *tx) (int64, error) {
+		return t.CleanupSessions(ctx, t.now)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return int(deleted), nil
+	return int(deleted), err
 }

@@ -26,15 +26,9 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 	if err != nil {
 		return nil, err
 	}
-	var use *provider.IDUse
-	err = s.write(ctx, opStartInstance, func(ctx context.Context, t *tx) (err error) {
-		use, err = t.startInstance(ctx, m)
-		return err
+	return written(ctx, s, opStartInstance, func(ctx context.Context, t *tx) (*provider.IDUse, error) {
+		return t.startInstance(ctx, m)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return use, nil
 }
 
 // startInstance returns who uses the id. If nobody does, it sends the start.

@@ -90,7 +90,7 @@ func (s *Store) write(ctx context.Context, operation string, run func(context.Co
 	return s.writer.do(ctx, &job{operation: operation, run: run})
 }
 
-// written is write for a call that has a result.
+// written is write for a call that has a result, which is not read when the call was left.
 func written[T any](ctx context.Context, s *Store, operation string, run func(context.Context, *tx) (T, error)) (T, error) {
 	var result, none T
 	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
