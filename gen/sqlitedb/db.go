@@ -298,6 +298,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lockReceiverStmt, err = db.PrepareContext(ctx, LockReceiver); err != nil {
 		return nil, fmt.Errorf("error preparing query LockReceiver: %w", err)
 	}
+	if q.lockVisibleMessagesStmt, err = db.PrepareContext(ctx, LockVisibleMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query LockVisibleMessages: %w", err)
+	}
 	if q.lockWorkStmt, err = db.PrepareContext(ctx, LockWork); err != nil {
 		return nil, fmt.Errorf("error preparing query LockWork: %w", err)
 	}
@@ -895,6 +898,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lockReceiverStmt: %w", cerr)
 		}
 	}
+	if q.lockVisibleMessagesStmt != nil {
+		if cerr := q.lockVisibleMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockVisibleMessagesStmt: %w", cerr)
+		}
+	}
 	if q.lockWorkStmt != nil {
 		if cerr := q.lockWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockWorkStmt: %w", cerr)
@@ -1246,6 +1254,7 @@ type Queries struct {
 	lockMessageStmt               *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
 	lockReceiverStmt              *sql.Stmt
+	lockVisibleMessagesStmt       *sql.Stmt
 	lockWorkStmt                  *sql.Stmt
 	mergeTombstonesStmt           *sql.Stmt
 	mergeValuesStmt               *sql.Stmt
@@ -1388,6 +1397,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		lockMessageStmt:               q.lockMessageStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
 		lockReceiverStmt:              q.lockReceiverStmt,
+		lockVisibleMessagesStmt:       q.lockVisibleMessagesStmt,
 		lockWorkStmt:                  q.lockWorkStmt,
 		mergeTombstonesStmt:           q.mergeTombstonesStmt,
 		mergeValuesStmt:               q.mergeValuesStmt,

@@ -5,9 +5,10 @@ package sqlitedb
 
 import (
 	"context"
+	"database/sql"
 )
 
-const AddInbox = `-- name: AddInbox :execrows
+const AddInbox = `-- name: AddInbox :execresult
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (instance_id) DO NOTHING
@@ -26,8 +27,8 @@ type AddInboxParams struct {
 
 // Adds an inbox for a running instance, for a caller that knows that there is none and knows what
 // the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
-func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, error) {
-	result, err := q.exec(ctx, q.addInboxStmt, AddInbox,
+func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (sql.Result, error) {
+	return q.exec(ctx, q.addInboxStmt, AddInbox,
 		arg.InstanceID,
 		arg.VersionID,
 		arg.CodeID,
@@ -37,10 +38,6 @@ func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, erro
 		arg.LockedAt,
 		arg.WakeAt,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const AddLockedStartInbox = `-- name: AddLockedStartInbox :execrows
@@ -317,27 +314,30 @@ func (q *Queries) ListInstanceHeads(ctx context.Context) ([]ListInstanceHeadsRow
 	return items, nil
 }
 
-const LockInstance = `-- name: LockInstance :exec
+const LockInstance = `-- name: LockInstance :one
 UPDATE inboxes
 SET lock_token = ?1, locked_until = ?2, locked_at = ?3, head_id = NULL, wake_at = ?2
-WHERE instance_id = ?4
+WHERE id = ?4
+RETURNING instance_id
 `
 
 type LockInstanceParams struct {
 	LockToken   *string
 	LockedUntil *int64
 	Now         *int64
-	InstanceID  string
+	ID          int64
 }
 
-func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) error {
-	_, err := q.exec(ctx, q.lockInstanceStmt, LockInstance,
+func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) (string, error) {
+	row := q.queryRow(ctx, q.lockInstanceStmt, LockInstance,
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.Now,
-		arg.InstanceID,
+		arg.ID,
 	)
-	return err
+	var instance_id string
+	err := row.Scan(&instance_id)
+	return instance_id, err
 }
 
 const LockReceiver = `-- name: LockReceiver :one
@@ -454,8 +454,9 @@ WITH RECURSIVE codes AS (
     FROM codes AS c
     WHERE c.code_id IS NOT NULL
 )
-SELECT q.instance_id
+SELECT i.id, i.wake_at
 FROM orchestrator_queue AS q
+JOIN inboxes AS i ON i.instance_id = q.instance_id
 WHERE q.id = (
     SELECT min((
         SELECT min(b.head_id)
@@ -478,13 +479,18 @@ type NextInstanceParams struct {
 	MaxPatch int64
 }
 
-// Finds the instance that has waited longest among those whose current execution is
+type NextInstanceRow struct {
+	ID     int64
+	WakeAt *int64
+}
+
+// Finds the inbox of the instance that has waited longest among those whose current execution is
 // pinned to a version in the range, or to none, and whose code is in the set.
 //
 // For each version the query goes through the codes that are in the set and that
 // instances wait for. It skips codes that are only in the set, or only in the queue, so
 // that neither a large set nor much work for other workers costs anything.
-func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (string, error) {
+func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (NextInstanceRow, error) {
 	row := q.queryRow(ctx, q.nextInstanceStmt, NextInstance,
 		arg.KnownID,
 		arg.MinMajor,
@@ -494,13 +500,13 @@ func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (str
 		arg.MaxMinor,
 		arg.MaxPatch,
 	)
-	var instance_id string
-	err := row.Scan(&instance_id)
-	return instance_id, err
+	var i NextInstanceRow
+	err := row.Scan(&i.ID, &i.WakeAt)
+	return i, err
 }
 
 const NextWaitingInstance = `-- name: NextWaitingInstance :one
-SELECT b.instance_id, h.id AS head_id
+SELECT b.id, h.id AS head_id, b.wake_at
 FROM inboxes AS b
 JOIN orchestrator_queue AS h ON h.id = b.head_id
 WHERE b.version_id = ?1
@@ -512,22 +518,23 @@ LIMIT 1
 `
 
 type NextWaitingInstanceRow struct {
-	InstanceID string
-	HeadID     int64
+	ID     int64
+	HeadID int64
+	WakeAt *int64
 }
 
-// Finds the instance that has waited longest among those of a version and code that have been
-// fetchable since a time or longer. An instance is fetchable from when its head became visible
+// Finds the inbox of the instance that has waited longest among those of a version and code that
+// have been fetchable since a time or longer. An instance is fetchable from when its head became visible
 // and its last lease ended.
 func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, codeID int64, readyBy int64) (NextWaitingInstanceRow, error) {
 	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance, versionID, codeID, readyBy)
 	var i NextWaitingInstanceRow
-	err := row.Scan(&i.InstanceID, &i.HeadID)
+	err := row.Scan(&i.ID, &i.HeadID, &i.WakeAt)
 	return i, err
 }
 
 const OldestInstances = `-- name: OldestInstances :many
-SELECT instance_id, CAST(head_id AS INTEGER) AS head_id
+SELECT id, CAST(head_id AS INTEGER) AS head_id, wake_at
 FROM inboxes
 WHERE version_id = ?1
   AND code_id = ?2
@@ -537,11 +544,12 @@ LIMIT 2
 `
 
 type OldestInstancesRow struct {
-	InstanceID string
-	HeadID     int64
+	ID     int64
+	HeadID int64
+	WakeAt *int64
 }
 
-// Lists the two instances of a version and code that have waited longest.
+// Lists the inboxes of the two instances of a version and code that have waited longest.
 func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID int64) ([]OldestInstancesRow, error) {
 	rows, err := q.query(ctx, q.oldestInstancesStmt, OldestInstances, versionID, codeID)
 	if err != nil {
@@ -551,7 +559,7 @@ func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID i
 	items := []OldestInstancesRow{}
 	for rows.Next() {
 		var i OldestInstancesRow
-		if err := rows.Scan(&i.InstanceID, &i.HeadID); err != nil {
+		if err := rows.Scan(&i.ID, &i.HeadID, &i.WakeAt); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -920,8 +928,8 @@ func (q *Queries) RenewInbox(ctx context.Context, arg RenewInboxParams) (int64, 
 const ResetDueInboxes = `-- name: ResetDueInboxes :many
 UPDATE inboxes
 SET head_id = NULL, wake_at = NULL
-WHERE inboxes.instance_id IN (
-    SELECT b.instance_id
+WHERE inboxes.id IN (
+    SELECT b.id
     FROM inboxes AS b
     WHERE b.wake_at <= ?1
     ORDER BY b.wake_at

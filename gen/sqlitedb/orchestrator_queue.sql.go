@@ -360,6 +360,51 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 	return items, nil
 }
 
+const LockVisibleMessages = `-- name: LockVisibleMessages :many
+UPDATE orchestrator_queue
+SET lock_token = ?1, attempt_count = attempt_count + 1
+WHERE instance_id = ?2
+  AND visible_at <= ?3
+RETURNING id, kind, work_item, attempt_count
+`
+
+type LockVisibleMessagesRow struct {
+	ID           int64
+	Kind         int64
+	WorkItem     string
+	AttemptCount int64
+}
+
+// Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
+// messages: those would be read, too.
+func (q *Queries) LockVisibleMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockVisibleMessagesRow, error) {
+	rows, err := q.query(ctx, q.lockVisibleMessagesStmt, LockVisibleMessages, lockToken, instanceID, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockVisibleMessagesRow{}
+	for rows.Next() {
+		var i LockVisibleMessagesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.WorkItem,
+			&i.AttemptCount,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ShowHeld = `-- name: ShowHeld :execrows
 UPDATE orchestrator_queue
 SET visible_at = min(visible_at, CAST(?1 AS INTEGER))

@@ -48,7 +48,7 @@ func (t *tx) listDue(ctx context.Context, f turnFetch, known seenSet) (n int, li
 	}
 	var due []dueInstance
 	for instance, k := range t.ready.kept {
-		if !k.asleep || k.waiting[0].visibleAt > t.now {
+		if !k.asleep() || k.waiting[0].visibleAt > t.now {
 			continue
 		}
 		if takes, err := t.takes(ctx, &f, known, k.versionID, k.codeID); !takes || err != nil {
@@ -92,7 +92,7 @@ func (t *tx) firstDue() (dueInstance, *kept) {
 
 // isDue returns what is known of an instance of the list, nil if it is not asleep any more.
 func (t *tx) isDue(d dueInstance) *kept {
-	if k := t.kept(d.instance); k != nil && k.asleep && k.waiting[0].id == d.head {
+	if k := t.kept(d.instance); k.asleep() && k.waiting[0].id == d.head {
 		return k
 	}
 	return nil

@@ -329,11 +329,11 @@ func (w waitingCode) list() []provider.UnknownCode {
 }
 
 // nextUnknownInstance is the instance of unknown code that has waited longest, since a
-// time at least; "" for none.
-func (t *tx) nextUnknownInstance(ctx context.Context, versions provider.VersionRange, since int64) (string, error) {
+// time at least.
+func (t *tx) nextUnknownInstance(ctx context.Context, versions provider.VersionRange, since int64) (readyInstance, error) {
 	rows, err := unknownInstanceCodes(ctx, t.Queries, versions, since)
 	if err != nil {
-		return "", err
+		return readyInstance{}, err
 	}
 	var oldest sqlitedb.NextWaitingInstanceRow
 	for _, row := range rows {
@@ -342,13 +342,13 @@ func (t *tx) nextUnknownInstance(ctx context.Context, versions provider.VersionR
 			continue
 		}
 		if err != nil {
-			return "", err
+			return readyInstance{}, err
 		}
 		if oldest.HeadID == 0 || next.HeadID < oldest.HeadID {
 			oldest = next
 		}
 	}
-	return oldest.InstanceID, nil
+	return readyInstance{inbox: oldest.ID, hidden: oldest.WakeAt != nil}, nil
 }
 
 // unknownInstanceCodes lists the unknown code that instances of the framework versions

@@ -115,10 +115,10 @@ func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string
 		if fits, err := t.fits(ctx, f, k.versionID, k.codeID); !fits || err != nil {
 			return nil, err
 		}
-		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+		inbox, err := t.addInbox(ctx, sqlitedb.AddInboxParams{
 			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, LockToken: &secret, LockedUntil: &until, LockedAt: &t.now, WakeAt: &until,
 		})
-		if err != nil || added == 1 {
+		if err != nil || inbox != 0 {
 			return k, err
 		}
 	}

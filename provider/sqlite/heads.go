@@ -203,11 +203,10 @@ func (t *tx) useBounds() bool {
 }
 
 // oldestInstance returns the instance that has waited longest among those whose current
-// execution is pinned to a version in the range, or to none, and whose code is admitted;
-// "" for none.
-func (t *tx) oldestInstance(ctx context.Context, f turnFetch, known seenSet) (string, error) {
+// execution is pinned to a version in the range, or to none, and whose code is admitted.
+func (t *tx) oldestInstance(ctx context.Context, f turnFetch, known seenSet) (readyInstance, error) {
 	if err := t.readInstanceHeads(ctx); err != nil {
-		return "", err
+		return readyInstance{}, err
 	}
 	due, k := t.firstDue() // which the fetch takes, as findDue has seen
 	inRange := func(id int64) bool { return id == 0 || f.versions.Contains(t.ready.versions[id]) }
@@ -227,10 +226,11 @@ func (t *tx) oldestInstance(ctx context.Context, f turnFetch, known seenSet) (st
 		return found, nil
 	})
 	if id == 0 && due.head != 0 {
-		k.asleep = false
-		return due.instance, err
+		inbox := k.inbox
+		k.inbox = 0
+		return readyInstance{inbox: inbox}, err
 	}
-	return best.InstanceID, err
+	return readyInstance{inbox: best.ID, hidden: best.WakeAt != nil}, err
 }
 
 // readInstanceHeads makes sure that there are bounds for all fetchable instances, and

@@ -50,7 +50,8 @@ type kept struct {
 	// the only message of an instance that is asleep: its inbox says when it will be.
 	complete bool
 	waiting  []keptMessage
-	asleep   bool
+	// inbox is the inboxes.id of an instance that is asleep, 0 for others.
+	inbox int64
 }
 
 // keptMessage is a message that no turn has taken yet.
@@ -85,14 +86,17 @@ func (t *tx) keep(instance string, k *kept) {
 
 // drop forgets an instance, of which something else is about to be written than kept follows.
 func (t *tx) drop(instance string) {
-	if k := t.ready.kept[instance]; k != nil && k.asleep {
+	if k := t.ready.kept[instance]; k.asleep() {
 		t.ready.nextInstance.lower(k.waiting[0].visibleAt) // it may have been listed as due
 	}
 	delete(t.ready.kept, instance)
 }
 
 // idle reports whether nobody has locked the instance, and all of its messages are known and visible.
-func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && !k.asleep && k.secret == "" }
+func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && !k.asleep() && k.secret == "" }
+
+// asleep reports whether the instance's only message is hidden, and is its own.
+func (k *kept) asleep() bool { return k != nil && k.inbox != 0 }
 
 // lockedBy reports whether the secret is that of the turn's lock.
 func (k *kept) lockedBy(secret string) bool { return k != nil && k.secret != "" && k.secret == secret }
@@ -136,15 +140,15 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 	if k == nil || !k.complete || k.fresh {
 		return false, nil
 	}
-	if k.asleep { // and has an inbox
+	if k.asleep() { // and has an inbox
 		t.drop(instance)
 		return false, nil
 	}
 	if k.secret == "" && len(k.waiting) == 0 {
-		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+		inbox, err := t.addInbox(ctx, sqlitedb.AddInboxParams{
 			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, HeadID: &first,
 		})
-		if err != nil || added == 0 {
+		if err != nil || inbox == 0 {
 			t.drop(instance)
 			return false, err
 		}
@@ -169,38 +173,58 @@ func (t *tx) sleep(ctx context.Context, instance string, k *kept, timer keptMess
 	if len(timer.body) > longestKept {
 		return false, nil
 	}
-	added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+	inbox, err := t.addInbox(ctx, sqlitedb.AddInboxParams{
 		InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, WakeAt: &timer.visibleAt,
 	})
-	if err != nil || added == 0 {
+	if err != nil || inbox == 0 {
 		return false, err
 	}
 	t.wakeInstance(timer.visibleAt)
 	k.unlock()
-	k.asleep, k.waiting = true, []keptMessage{timer}
+	k.inbox, k.waiting = inbox, []keptMessage{timer}
 	return true, nil
+}
+
+// addInbox adds an inbox, and returns its id; 0 if the instance has one.
+func (t *tx) addInbox(ctx context.Context, inbox sqlitedb.AddInboxParams) (int64, error) {
+	result, err := t.AddInbox(ctx, inbox)
+	if err != nil {
+		return 0, err
+	}
+	if added, err := result.RowsAffected(); added == 0 {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 // wake notes that an inbox was refreshed because its time has come. Of an instance that was not
 // asleep nothing is kept any more.
 func (t *tx) wake(instance string, head *int64) {
 	k := t.kept(instance)
-	if k == nil || !k.asleep || head == nil {
+	if !k.asleep() || head == nil {
 		t.drop(instance)
 		return
 	}
-	k.asleep = false
+	k.inbox = 0
 }
 
 // lockMessages gives a turn the instance's visible messages. What is kept of the instance may
 // spare the look for them.
 func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb.LockMessagesRow, error) {
-	if k == nil || len(k.waiting) != 1 || k.waiting[0].visibleAt > t.now {
+	if k != nil && len(k.waiting) == 1 && k.waiting[0].visibleAt <= t.now {
+		m := k.waiting[0]
+		err := t.LockMessage(ctx, &found.secret, m.id)
+		return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
+	}
+	if found.hidden {
 		return t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
 	}
-	m := k.waiting[0]
-	err := t.LockMessage(ctx, &found.secret, m.id)
-	return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
+	visible, err := t.LockVisibleMessages(ctx, &found.secret, found.Item.Instance, t.now)
+	rows := make([]sqlitedb.LockMessagesRow, len(visible))
+	for i, row := range visible {
+		rows[i] = sqlitedb.LockMessagesRow(row)
+	}
+	return rows, err
 }
 
 // keptWork are activities that wait for their first lock and are in no session, by id: what

@@ -53,8 +53,8 @@ func readKept(ctx context.Context, s *Store, instance string, k *kept) (kept, er
 		each(ctx, s, of("SELECT lock_token FROM inboxes WHERE lock_token IS NOT NULL AND instance_id = %s"), func(scan func(...any)) {
 			scan(&want.secret)
 		}),
-		each(ctx, s, of("SELECT 1 FROM inboxes WHERE lock_token IS NULL AND head_id IS NULL AND wake_at IS NOT NULL AND instance_id = %s"),
-			func(func(...any)) { want.asleep = true }),
+		each(ctx, s, of("SELECT id FROM inboxes WHERE lock_token IS NULL AND head_id IS NULL AND wake_at IS NOT NULL AND instance_id = %s"),
+			func(scan func(...any)) { scan(&want.inbox) }),
 	)
 	if err != nil {
 		return want, err

@@ -132,14 +132,14 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 		if err != nil {
 			return nil, err
 		}
-		instance, err := t.nextInstance(ctx, f, known)
-		if err != nil || (instance == "" && due == 0) {
+		next, err := t.nextInstance(ctx, f, known)
+		if err != nil || (next.inbox == 0 && due == 0) {
 			return nil, err
 		}
-		if instance == "" {
+		if next.inbox == 0 {
 			continue
 		}
-		if found, err := t.lockInstance(ctx, log, f, instance); found != nil || err != nil {
+		if found, err := t.lockInstance(ctx, log, f, next); found != nil || err != nil {
 			return found, err
 		}
 	}
@@ -147,15 +147,19 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 
 // lockInstance locks an instance if it has a turn to run (§5.1 step 6). One that has none
 // is left in a state in which it is not fetchable.
-func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, instance string) (*turn, error) {
+func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, next readyInstance) (*turn, error) {
 	secret := newSecret()
 	until := t.now + f.lockFor
-	if err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
-		LockToken: &secret, LockedUntil: &until, Now: &t.now, InstanceID: instance,
-	}); err != nil {
+	instance, err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
+		LockToken: &secret, LockedUntil: &until, Now: &t.now, ID: next.inbox,
+	})
+	if err != nil {
 		return nil, err
 	}
-	found, err := t.openTurn(ctx, log, f, instance, secret)
+	found := &turn{secret: secret, held: f.held, hidden: next.hidden}
+	found.LockToken = turnToken(secret, instance)
+	found.Item.Instance = instance
+	found, err = t.openTurn(ctx, log, found)
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -165,16 +169,24 @@ func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, in
 	return found, nil
 }
 
-// nextInstance finds the instance to lock, "" for none. Nobody can be faster: there is
-// one writer at a time.
-func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (string, error) {
+// readyInstance is an instance that may be fetched.
+type readyInstance struct {
+	// inbox is its inboxes.id, 0 for no instance.
+	inbox int64
+	// hidden is set if it may have messages that are not visible yet.
+	hidden bool
+}
+
+// nextInstance finds the instance to lock. Nobody can be faster: there is one writer at a
+// time.
+func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (readyInstance, error) {
 	if f.unknownFor > 0 {
 		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
 	}
 	if t.useBounds() {
 		return t.oldestInstance(ctx, f, known)
 	}
-	instance, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{
+	row, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{
 		KnownID:  known.id,
 		MinMajor: columns.Clamp(f.versions.Min.Major),
 		MinMinor: columns.Clamp(f.versions.Min.Minor),
@@ -184,7 +196,7 @@ func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (stri
 		MaxPatch: columns.Clamp(f.versions.Max.Patch),
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+		return readyInstance{}, nil
 	}
-	return instance, err
+	return readyInstance{inbox: row.ID, hidden: row.WakeAt != nil}, err
 }

@@ -39,6 +39,7 @@ var planned = []struct{ name, query string }{
 	{"UnlockInbox", sqlitedb.UnlockInbox},
 	{"DeleteEmptyInbox", sqlitedb.DeleteEmptyInbox},
 	{"LockMessages", sqlitedb.LockMessages},
+	{"LockVisibleMessages", sqlitedb.LockVisibleMessages},
 	{"UnlockMessages", sqlitedb.UnlockMessages},
 	{"DeleteBatch", sqlitedb.DeleteBatch},
 	{"ReadExecution", sqlitedb.ReadExecution},

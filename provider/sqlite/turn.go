@@ -22,6 +22,8 @@ type turn struct {
 	taken []int64
 	// history is that of Item.ExecutionID, in order, from Item.HistoryFrom on.
 	history []columns.Event
+	// hidden is set if the instance may have messages that are not visible yet.
+	hidden bool
 	// held is that of the fetch.
 	held func(instance string, executionID uint64) (lastEventID uint64)
 }
@@ -35,10 +37,8 @@ func (t *turn) decoded() *provider.FetchedOrchestration {
 // openTurn takes the messages of an instance just locked and finds out what the
 // turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
 // when there is no turn to run.
-func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instance, secret string) (*turn, error) {
-	found := &turn{secret: secret, held: f.held}
-	found.LockToken = turnToken(secret, instance)
-	found.Item.Instance = instance
+func (t *tx) openTurn(ctx context.Context, log *slog.Logger, found *turn) (*turn, error) {
+	instance := found.Item.Instance
 	k, err := t.takeMessages(ctx, log, found)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instan
 	}
 	if row.Status != nil && provider.Status(*row.Status) == provider.StatusRunning {
 		k.versionID, k.codeID = *row.VersionID, *row.CodeID
-		k.lock(secret, t.now, found.taken)
+		k.lock(found.secret, t.now, found.taken)
 		t.keep(instance, k)
 	}
 	return found, t.loadKept(ctx, found, k)

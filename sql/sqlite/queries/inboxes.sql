@@ -238,8 +238,8 @@ RETURNING instance_id, version_id, code_id, head_id, wake_at;
 -- name: ResetDueInboxes :many
 UPDATE inboxes
 SET head_id = NULL, wake_at = NULL
-WHERE inboxes.instance_id IN (
-    SELECT b.instance_id
+WHERE inboxes.id IN (
+    SELECT b.id
     FROM inboxes AS b
     WHERE b.wake_at <= @now
     ORDER BY b.wake_at
@@ -247,7 +247,7 @@ WHERE inboxes.instance_id IN (
 )
 RETURNING instance_id;
 
--- Finds the instance that has waited longest among those whose current execution is
+-- Finds the inbox of the instance that has waited longest among those whose current execution is
 -- pinned to a version in the range, or to none, and whose code is in the set.
 --
 -- For each version the query goes through the codes that are in the set and that
@@ -295,8 +295,9 @@ WITH RECURSIVE codes AS (
     FROM codes AS c
     WHERE c.code_id IS NOT NULL
 )
-SELECT q.instance_id
+SELECT i.id, i.wake_at
 FROM orchestrator_queue AS q
+JOIN inboxes AS i ON i.instance_id = q.instance_id
 WHERE q.id = (
     SELECT min((
         SELECT min(b.head_id)
@@ -348,10 +349,10 @@ SELECT
 FROM codes AS c
 WHERE c.code_id IS NOT NULL;
 
--- Lists the two instances of a version and code that have waited longest.
+-- Lists the inboxes of the two instances of a version and code that have waited longest.
 --
 -- name: OldestInstances :many
-SELECT instance_id, CAST(head_id AS INTEGER) AS head_id
+SELECT id, CAST(head_id AS INTEGER) AS head_id, wake_at
 FROM inboxes
 WHERE version_id = @version_id
   AND code_id = @code_id
@@ -406,12 +407,12 @@ WHERE NOT EXISTS (
       AND k.code_id = c.code_id
 );
 
--- Finds the instance that has waited longest among those of a version and code that have been
--- fetchable since a time or longer. An instance is fetchable from when its head became visible
+-- Finds the inbox of the instance that has waited longest among those of a version and code that
+-- have been fetchable since a time or longer. An instance is fetchable from when its head became visible
 -- and its last lease ended.
 --
 -- name: NextWaitingInstance :one
-SELECT b.instance_id, h.id AS head_id
+SELECT b.id, h.id AS head_id, b.wake_at
 FROM inboxes AS b
 JOIN orchestrator_queue AS h ON h.id = b.head_id
 WHERE b.version_id = @version_id
@@ -435,10 +436,11 @@ WHERE b.version_id = @version_id
   AND b.head_id IS NOT NULL
   AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER);
 
--- name: LockInstance :exec
+-- name: LockInstance :one
 UPDATE inboxes
 SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
-WHERE instance_id = @instance_id;
+WHERE id = @id
+RETURNING instance_id;
 
 -- Adds a locked inbox for a running instance that has no messages, and so no inbox. The caller
 -- then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
@@ -465,7 +467,7 @@ RETURNING
 -- Adds an inbox for a running instance, for a caller that knows that there is none and knows what
 -- the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
 --
--- name: AddInbox :execrows
+-- name: AddInbox :execresult
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
 VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @wake_at)
 ON CONFLICT (instance_id) DO NOTHING;

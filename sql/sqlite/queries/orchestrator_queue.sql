@@ -19,6 +19,16 @@ WHERE instance_id = @instance_id
   AND visible_at <= @now
 RETURNING id, kind, work_item, attempt_count;
 
+-- Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
+-- messages: those would be read, too.
+--
+-- name: LockVisibleMessages :many
+UPDATE orchestrator_queue
+SET lock_token = @lock_token, attempt_count = attempt_count + 1
+WHERE instance_id = @instance_id
+  AND visible_at <= @now
+RETURNING id, kind, work_item, attempt_count;
+
 -- Does what LockMessages does, for a caller that knows the only message of the instance.
 --
 -- name: LockMessage :exec

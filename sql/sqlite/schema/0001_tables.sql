@@ -148,8 +148,12 @@ CREATE INDEX orchestrator_queue_by_instance ON orchestrator_queue (instance_id, 
 -- One row per instance that has messages or a lease. The row is the contract's
 -- instance lock, and it stores the answer to "may this instance be fetched?".
 -- Every write that could change the answer computes it again.
+--
+-- The rows are in the order in which they were added, so those that have waited longest, which
+-- the next fetches lock, share pages.
 CREATE TABLE inboxes (
-    instance_id  TEXT    NOT NULL PRIMARY KEY,
+    id           INTEGER PRIMARY KEY,
+    instance_id  TEXT    NOT NULL UNIQUE,
     -- The token that a caller presents contains the instance id, so no index on this column
     -- is needed.
     lock_token   TEXT,
@@ -165,11 +169,12 @@ CREATE TABLE inboxes (
     -- When the answer changes without a write: when the lease ends, or when the
     -- next hidden message becomes visible. NULL for never.
     wake_at      INTEGER
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- For NextInstance and OldestInstances: the fetchable instances of each version and code,
 -- longest wait first. A process remembers which of them to look at (provider/sqlite/heads.go).
-CREATE INDEX inboxes_ready ON inboxes (version_id, code_id, head_id)
+-- With wake_at, OldestInstances reads no rows.
+CREATE INDEX inboxes_ready ON inboxes (version_id, code_id, head_id, wake_at)
 WHERE head_id IS NOT NULL;
 
 -- For RefreshDueInboxes, ResetDueInboxes and NextInboxWake.
