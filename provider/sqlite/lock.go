@@ -190,20 +190,15 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 			return nil, err
 		}
 	}
-	var outcomes []error
-	err := s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		outcomes = make([]error, len(renewals))
+	return written(ctx, s, operation, func(ctx context.Context, t *tx) ([]error, error) {
+		outcomes := make([]error, len(renewals))
 		for i, renew := range renewals {
 			err := renew(ctx, t)
 			if err != nil && !errors.Is(err, provider.ErrLockLost) {
-				return err
+				return nil, err
 			}
 			outcomes[i] = err
 		}
-		return nil
+		return outcomes, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return outcomes, nil
 }

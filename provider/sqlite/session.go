@@ -31,21 +31,17 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	if err != nil {
 		return 0, err
 	}
-	var renewed int64
-	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+	renewed, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (int64, error) {
 		until := t.now + lockFor
-		renewed, err = t.RenewSessions(ctx, sqlitedb.RenewSessionsParams{
+		renewed, err := t.RenewSessions(ctx, sqlitedb.RenewSessionsParams{
 			LockedUntil: until, Owners: owners, Now: t.now, IdleSince: t.now - idleFor,
 		})
 		if renewed > 0 {
 			t.wakeSession(until)
 		}
-		return err
+		return renewed, err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return int(renewed), nil
+	return int(renewed), err
 }
 
 // CleanupOrphanedSessions implements [provider.Provider]. The idle timeout has no effect, because nothing uses an

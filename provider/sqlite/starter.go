@@ -140,23 +140,20 @@ func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duratio
 }
 
 func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string, before int64) (uint64, error) {
-	var n int64
-	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
-		if n, err = t.DeleteOrphansOf(ctx, instance, before); err != nil {
-			return err
+	deleted, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (int64, error) {
+		n, err := t.DeleteOrphansOf(ctx, instance, before)
+		if err != nil {
+			return 0, err
 		}
 		t.drop(instance)
 		if gone, err := t.DeleteEmptyInbox(ctx, instance); err != nil || gone == 1 {
-			return err
+			return n, err
 		}
 		// The head may be one of those deleted, and a fetch finds the instance by its head.
 		if err := t.ForgetHead(ctx, instance, &t.now); err != nil {
-			return err
+			return 0, err
 		}
-		return t.refresh(ctx, instance)
+		return n, t.refresh(ctx, instance)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return uint64(n), nil
+	return uint64(deleted), err
 }
