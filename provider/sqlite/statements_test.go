@@ -287,6 +287,31 @@ func (c counting) oneActivity(instance string) {
 	must(t, errors.Join(err, soon(t, ending).err))
 }
 
+// A claim looks for messages of all kinds at once, or, if the instance has hidden messages, in a way that reads none of them:
+// however the instance was found.
+func TestClaimsReadNoHiddenMessages(t *testing.T) { //nolint:paralleltest // all statements are counted
+	for _, alone := range []bool{true, false} {
+		s := openCounted(t)
+		other := openFile(t, s.writer.file.path, nil)
+		for _, hidden := range []bool{false, true} {
+			id := fmt.Sprint("hidden messages: ", hidden)
+			must(t, s.EnqueueForOrchestrator(t.Context(), start(id), 0))
+			if hidden {
+				must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: id, Name: "later"}, time.Hour))
+			}
+			if !alone {
+				must(t, other.EnqueueForOrchestrator(t.Context(), start("of another process, "+id), time.Hour))
+			}
+			statements.take()
+			turn := fetch(t, s)
+			counts, _ := statements.take()
+			if int64(counts["LockMessages"]) != toInt(hidden) || int64(counts["LockVisibleMessages"]) != toInt(!hidden) || len(turn.Item.Messages) != 1 || turn.Item.Instance != id {
+				t.Errorf("alone %v, %s: %d messages of %s by %v", alone, id, len(turn.Item.Messages), turn.Item.Instance, counts)
+			}
+		}
+	}
+}
+
 // The turn of a timer that the instance's last turn has set reads neither the message, nor the
 // instance, nor its history, and does not make the instance fetchable before it locks it.
 func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all statements are counted
@@ -307,7 +332,7 @@ func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all s
 	must(t, err)
 	must(t, s.AckOrchestrationItem(t.Context(), nextTurn(taken.Turn)))
 	counts, _ := statements.take()
-	for _, name := range []string{"RefreshDueInboxes", "OldestInstances", "LockMessages", "GetInstanceContext", "ReadExecution", "ReadExecutionFrom", "EndLock", "DeleteBatch"} {
+	for _, name := range []string{"RefreshDueInboxes", "OldestInstances", "LockMessages", "LockVisibleMessages", "GetInstanceContext", "ReadExecution", "ReadExecutionFrom", "EndLock", "DeleteBatch"} {
 		if counts[name] != 0 {
 			t.Errorf("the turn took %s: %v", name, counts)
 		}
