@@ -93,7 +93,9 @@ func (t *tx) drop(instance string) {
 }
 
 // idle reports whether nobody has locked the instance, and all of its messages are known and visible.
-func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && !k.asleep() && k.secret == "" }
+func (k *kept) idle() bool {
+	return k != nil && k.complete && !k.fresh && !k.asleep() && k.secret == ""
+}
 
 // asleep reports whether the instance's only message is hidden, and is its own.
 func (k *kept) asleep() bool { return k != nil && k.inbox != 0 }
