@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
@@ -87,6 +88,47 @@ func TestComputing(t *testing.T) {
 	} {
 		if got := (goroutine.Trace{State: state}).Computing(); got != want {
 			t.Errorf("%s: computing is %v", state, got)
+		}
+	}
+}
+
+// allocate computes, and makes garbage collections begin.
+func allocate(began chan<- bool, end *atomic.Bool) {
+	began <- true
+	kept := map[int]*[64]byte{}
+	for i := 0; !end.Load(); i++ {
+		kept[i%10_000] = new([64]byte)
+	}
+}
+
+// A goroutine that wants to begin a garbage collection must wait for the end of a dump. It
+// computes all the same.
+func TestAllocatingIsComputing(t *testing.T) {
+	t.Parallel()
+	began, end := make(chan bool), new(atomic.Bool)
+	var done sync.WaitGroup
+	done.Go(func() { allocate(began, end) })
+	<-began
+	for range 300 {
+		for _, trace := range goroutine.Traces("goroutine_test.allocate(") {
+			if !trace.Computing() && trace.State != "chan send" {
+				t.Errorf("state %q counts as blocked:\n%s", trace.State, trace.Text)
+			}
+		}
+	}
+	end.Store(true)
+	done.Wait()
+}
+
+// Waits of a program on a semaphore, as for a file that another goroutine uses, are none of the collector's.
+func TestSemaphores(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"goroutine 7 [semacquire]:\nmain.compute(0x1)\n\t/src/main.go:9 +0x1d":                                  true,
+		"goroutine 7 [semacquire]:\ninternal/poll.runtime_Semacquire(0xc0)\n\t/go/src/runtime/sema.go:76 +0x25": false,
+	} {
+		if got := (goroutine.Trace{State: "semacquire", Text: text}).Computing(); got != want {
+			t.Errorf("computing is %v of %s", got, text)
 		}
 	}
 }

@@ -48,11 +48,14 @@ func state(trace string) string {
 }
 
 // Computing reports a goroutine that waits for nothing but its turn on a processor, or
-// for the garbage collector.
+// for the garbage collector. One whose memory makes a collection begin waits on "semacquire"
+// for the end of the dump itself; a program's own such waits go through runtime_Semacquire.
 func (t Trace) Computing() bool {
 	switch t.State {
 	case "running", "runnable", "preempted", "copystack", "waiting":
 		return true
+	case "semacquire":
+		return !strings.Contains(t.Text, ".runtime_Semacquire(")
 	}
 	return strings.HasPrefix(t.State, "GC ")
 }

@@ -42,7 +42,9 @@ func (b *BlockedError) Error() string {
 // Unwrap returns ErrBlocked.
 func (b *BlockedError) Unwrap() error { return ErrBlocked }
 
-func (b *BlockedError) computing() bool { return goroutine.Trace{State: b.State}.Computing() }
+func (b *BlockedError) computing() bool {
+	return goroutine.Trace{State: b.State, Text: b.Stack}.Computing()
+}
 
 const (
 	// looks is how often the watch looks before it takes a function for blocked.
