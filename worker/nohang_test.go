@@ -491,6 +491,41 @@ func TestWaitForNothingIsTold(t *testing.T) {
 	}
 }
 
+// The line is the user's also in a loop over an iterator, whose function the compiler makes a part of the loop's.
+func TestLineOfALoopThatWaitsForNothing(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]func(*orchestration.Channel[int]){
+		"All": func(c *orchestration.Channel[int]) {
+			for range c.All() {
+				t.Error("received")
+			}
+		},
+		"AsCompleted": func(c *orchestration.Channel[int]) {
+			for range orchestration.AsCompleted(c.Receive()) {
+				t.Error("received")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			def := orchestration.New("Stuck", func(ctx *orchestration.Context, _ string) (string, error) {
+				wait(orchestration.NewChannel[int](ctx, 0))
+				return "", nil
+			})
+			store := openStore(t)
+			logger, log := logged()
+			runWorker(t, store, worker.Options{Logger: logger}, def)
+			start(t, store, def, "")
+			for patience := deadline(t); len(lines(log, "can never come")) == 0 && patience.Err() == nil; {
+				time.Sleep(time.Millisecond)
+			}
+			if found := lines(log, "can never come", "at=worker/nohang_test.go:"); len(found) != 1 {
+				t.Errorf("the log has not the loop's line:\n%s", log)
+			}
+		})
+	}
+}
+
 // Lost events of one name that a turn finds are told together.
 func TestLostEventsAreToldTogether(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -31,19 +32,31 @@ func Caller() string {
 }
 
 // usersCode reports whether a function, by its full name, belongs neither to Go nor to
-// this library.
+// this library. The function of an iterator that the compiler has put into the user's loop
+// bears the name of the user's package, so its file counts, too.
 func usersCode(function, file string) bool {
 	name := packageOf(function)
-	if local, ok := strings.CutPrefix(name, module); ok {
-		for _, own := range library {
-			if local == own {
-				return strings.HasSuffix(strings.Split(file, ":")[0], "_test.go")
-			}
-		}
-		return true
+	local, module := strings.CutPrefix(name, module)
+	switch {
+	case ours(file), module && slices.Contains(library[:], local):
+		return false
+	default:
+		return module || !standard(name, file)
 	}
-	return !standard(name, file)
 }
+
+// ours reports a file of the library that is no test.
+func ours(file string) bool {
+	local, ok := strings.CutPrefix(file, moduleRoot())
+	slash := strings.LastIndexByte(local, '/')
+	return ok && slash > 0 && slices.Contains(library[:], local[:slash]) && !strings.Contains(local, "_test.go")
+}
+
+// moduleRoot is the folder of this module when this program was built, with a slash at its end.
+var moduleRoot = sync.OnceValue(func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "internal/goroutine/place.go")
+})
 
 // packageOf cuts a function's name off: "a.com/b/c.(*T).F" is in "a.com/b/c". In names of
 // functions, a dot in the last element of a path is written as %2e.
