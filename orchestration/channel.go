@@ -26,6 +26,7 @@ type sent[T any] struct {
 // NewChannel makes a channel that holds as many values as its capacity; with 0 each sender waits
 // for its receiver. A negative capacity panics.
 func NewChannel[T any](ctx *Context, capacity int) *Channel[T] {
+	ctx.mustOwn()
 	if capacity < 0 {
 		panic("orchestration.NewChannel: the capacity is negative")
 	}

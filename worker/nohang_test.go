@@ -302,10 +302,20 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 				},
 				func() { orchestration.Activity(ctx, activity.Named[chan int, string]("Act"), withoutJSON) },
 				func() { _ = orchestration.ContinueAsNew(ctx, withoutJSON) },
+				func() { orchestration.NewChannel[int](ctx, -1) },
 			} {
 				asked.Go(ask)
 			}
 			asked.Wait()
+			return "", nil
+		},
+		"makes a channel": func(ctx *orchestration.Context, _ string) (string, error) {
+			made := make(chan struct{})
+			go func() {
+				defer close(made)
+				orchestration.NewChannel[string](ctx, 0)
+			}()
+			<-made
 			return "", nil
 		},
 		"sends on a closed channel": func(ctx *orchestration.Context, _ string) (string, error) {
