@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
@@ -52,7 +53,8 @@ func (t *turn) childHistory(ctx context.Context, child string) (history []provid
 // instance. Continue-as-new has left them to themselves, and nobody else cancels them.
 func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
 	var running []string
-	for execution, left := executionID-1, replay.MaxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
+	execution := executionID - 1
+	for left := replay.MaxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
 		var history []provider.Event
 		err := t.read(ctx, "an earlier execution's history", func(ctx context.Context) (err error) {
 			history, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)
@@ -66,25 +68,67 @@ func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provide
 		}
 		running = append(running, replay.OpenChildren(t.item.Instance, history)...)
 	}
+	if execution > 0 {
+		older, err := t.olderChildren(ctx, append(replay.UnreportedChildren(t.item.Instance, t.item.History), running...))
+		if err != nil {
+			return nil, err
+		}
+		running = append(running, older...)
+	}
 	return t.cancelRunning(ctx, running)
 }
+
+// olderChildren are the children that the store knows of and that have not ended, except for those that are
+// known: the histories of the executions that started them are pruned, or too many.
+func (t *turn) olderChildren(ctx context.Context, known []string) ([]string, error) {
+	listed, err := t.listChildren(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed = slices.DeleteFunc(listed, func(child string) bool { return slices.Contains(known, child) })
+	var older []string
+	for some := range slices.Chunk(listed, mostChildren) {
+		var progress []provider.Progress
+		err := t.read(ctx, "how far children are", func(ctx context.Context) (err error) {
+			progress, err = provider.ReadProgress(ctx, t.worker.store, some)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range progress {
+			if !p.Ended() {
+				older = append(older, some[i])
+			}
+		}
+	}
+	return older, nil
+}
+
+// mostChildren is how many children one call asks for.
+const mostChildren = 100
 
 // cancelListed are the messages for the children of an instance whose history cannot be
 // read: those that the store knows of.
 func (t *turn) cancelListed(ctx context.Context) ([]provider.WorkItem, error) {
-	admin := t.worker.store.Admin()
-	if admin == nil {
-		return nil, nil
-	}
-	var children []string
-	err := t.read(ctx, "the list of children", func(ctx context.Context) (err error) {
-		children, err = admin.ListChildren(ctx, t.item.Instance)
-		return err
-	})
+	children, err := t.listChildren(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return t.cancelRunning(ctx, children)
+}
+
+// listChildren are the children that the store knows of: those that have had their first turn.
+func (t *turn) listChildren(ctx context.Context) (children []string, err error) {
+	admin := t.worker.store.Admin()
+	if admin == nil {
+		return nil, nil
+	}
+	err = t.read(ctx, "the list of children", func(ctx context.Context) (err error) {
+		children, err = admin.ListChildren(ctx, t.item.Instance)
+		return err
+	})
+	return children, err
 }
 
 // cancelRunning are the messages for those of the children that go on. An id may have been

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/client"
@@ -129,6 +130,50 @@ func letParentEnd(t *testing.T, store provider.Provider, ending string) {
 	raise(t, store, "parent", "go")
 	_, _ = run.Wait(deadline(t)) // some fail and some do not
 }
+
+// So do the children of executions that were pruned meanwhile.
+func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		loop := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (string, error) {
+			done := orchestration.Sub(ctx, quick, "")
+			orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID(fmt.Sprint("child-", n)))
+			if _, err := done.Await(); err != nil {
+				return "", err
+			}
+			if n < 3 {
+				return "", orchestration.ContinueAsNew(ctx, n+1)
+			}
+			ctx.SetCustomStatus("waiting")
+			return orchestration.WaitForEvent[string](ctx, "go").Await()
+		})
+		runWorker(t, store, worker.Options{}, loop, waiting, quick)
+		run, err := client.Start(t.Context(), client.New(store), loop, "parent", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, instance := range []string{"parent", "child-1", "child-2", "child-3"} {
+			waitForStatus(t, store, instance)
+		}
+		pruned, err := store.Admin().PruneExecutions(t.Context(), "parent", provider.PruneOptions{})
+		if err != nil || pruned.ExecutionsDeleted != 2 {
+			t.Fatalf("pruned %+v, %v", pruned, err)
+		}
+		raise(t, store, "parent", "go")
+		result(t, run)
+		for child, want := range map[string]string{
+			"child-1": "canceled: parent ended", "child-2": "canceled: parent ended",
+			"child-3": "canceled: parent dropped sub-orchestration future",
+		} {
+			if got := failure(t, client.Attach[string](client.New(store), child)).DisplayMessage(); got != want {
+				t.Errorf("%s ended with %q, want %q", child, got, want)
+			}
+		}
+	})
+}
+
+// quick ends at once.
+var quick = orchestration.New("Quick", func(*orchestration.Context, string) (string, error) { return "", nil })
 
 // The children of an instance whose history cannot be read end with it too.
 func TestChildrenOfAnUnreadableParentAreCancelled(t *testing.T) {
