@@ -78,6 +78,7 @@ func TestReplayDir(t *testing.T) {
 			err := before(ctx)
 			return errors.Join(err, nil)
 		}, ""},
+		{func(*orchestration.Context) error { panic("a payload") }, `"test", execution 1: the function panics at orchestrationtest/replaydir_test.go:81`},
 	} {
 		err := orchestrationtest.ReplayFile(t.Context(), dir+"/test.json", asks(c.fn))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

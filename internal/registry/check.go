@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // Check replays a recorded history against the registered code and returns where the code does
-// not fit any more, nil when it fits. turn has what is not in the history. Errors: a history that
-// no code could fit, an orchestration or a version that is not registered, a function that blocks.
+// not fit any more, or where it panics, nil when it fits. turn has what is not in the history.
+// Errors: a history that no code could fit, an orchestration or a version that is not registered, a
+// function that blocks.
 func (r *Registry) Check(ctx context.Context, history []provider.Event, turn replay.Turn) (*replay.Misfit, error) {
 	if len(history) == 0 {
 		return nil, errors.New("the history has no events")
@@ -36,5 +38,34 @@ func (r *Registry) Check(ctx context.Context, history []provider.Event, turn rep
 	if broken, ok := result.Details.(provider.Configuration); ok && result.Misfit == nil {
 		return nil, errors.New(broken.DisplayMessage())
 	}
+	if panicked(result.Details) && !panicked(recordedFailure(history)) {
+		return panics(result), nil
+	}
 	return result.Misfit, nil
+}
+
+// panicked reports a failure of an execution whose function panicked or ended its goroutine.
+func panicked(failure provider.ErrorDetails) bool {
+	application, ok := failure.(provider.Application)
+	return ok && application.Kind == provider.AppPanicked
+}
+
+// recordedFailure is how the execution failed, nil if it did not.
+func recordedFailure(history []provider.Event) provider.ErrorDetails {
+	for _, event := range history {
+		if failed, ok := event.Kind.(provider.OrchestrationFailed); ok {
+			return failed.Details
+		}
+	}
+	return nil
+}
+
+// panics is the misfit of a function that panics in the replay: on a worker it would fail its instance.
+// The text of a panic may quote a payload, so only its line is told.
+func panics(result *replay.Result) *replay.Misfit {
+	place := goroutine.Trace{Text: string(result.PanicStack)}.Place()
+	if place == "" {
+		return &replay.Misfit{Message: "the function panics"}
+	}
+	return &replay.Misfit{Message: "the function panics at " + place}
 }
