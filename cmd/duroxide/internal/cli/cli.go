@@ -8,6 +8,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,9 +53,13 @@ func Run(ctx context.Context, env Env) int {
 	root := a.root() //nolint:contextcheck // a command takes the context from cobra, which gets it below
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
+	root.SetOut(a.screen)
 	root.SetErr(env.Stderr)
-	return a.exit(ctx, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if unwritten := a.screen.Err(); unwritten != nil && (err == nil || errors.Is(err, unwritten)) {
+		err = fmt.Errorf("the command has run, but its output could not be written: %w", unwritten)
+	}
+	return a.exit(ctx, err)
 }
 
 // app is one run of the program.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 )
 
 // examples are the documents that docs/cli.md shows, as they are printed, on one line each.
@@ -62,7 +64,7 @@ func TestManualShowsWhatJSONPrints(t *testing.T) {
 			continue
 		}
 		var printed bytes.Buffer
-		if err := (&app{env: Env{Stdout: &printed}}).printJSON(reflect.ValueOf(document).Elem().Interface()); err != nil {
+		if err := (&app{screen: screen.New(&printed, os.Getenv)}).printJSON(reflect.ValueOf(document).Elem().Interface()); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.TrimSpace(printed.String()); got != shown[i] {

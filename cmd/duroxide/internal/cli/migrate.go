@@ -135,7 +135,7 @@ func (a *app) migrateUp(ctx context.Context, m *migrate.Migration, dryRun bool) 
 		if err != nil {
 			return err
 		}
-		_, err = plan.WriteTo(a.env.Stdout)
+		_, err = plan.WriteTo(a.screen)
 		return err
 	}
 	m.Log = slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))

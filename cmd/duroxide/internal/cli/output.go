@@ -14,7 +14,7 @@ import (
 
 // printJSON prints one document on one line.
 func (a *app) printJSON(document any) error {
-	encoder := json.NewEncoder(a.env.Stdout)
+	encoder := json.NewEncoder(a.screen)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(document)
 }
@@ -30,7 +30,7 @@ func printTable(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
-	_ = table.Flush() // nobody is left to be told
+	_ = table.Flush() // the screen keeps the error
 }
 
 // moment is a time as tables show it.

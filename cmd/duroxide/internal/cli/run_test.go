@@ -57,6 +57,39 @@ func TestStoresAreFoundByScheme(t *testing.T) {
 	}
 }
 
+// full is the standard output on a full disk.
+type full struct{}
+
+var errFull = errors.New("no space left on device")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// A script that keeps the output in a file has to learn that the file is not complete.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "orders.db")
+	for _, args := range [][]string{
+		{"start", "A", "a", "--store", url},
+		{"start", "A", "b", "--json", "--store", url},
+		{"list", "--store", url},
+		{"list", "--json", "--store", url},
+		{"metrics", "--store", url},
+		{"migrate", "export"},
+		{"help"},
+		{"--version"},
+	} {
+		var complaints bytes.Buffer
+		code := cli.Run(t.Context(), cli.Env{
+			Args: args, Stdin: strings.NewReader(""), Stdout: full{}, Stderr: &complaints,
+			Getenv: func(string) string { return "" }, Stores: cli.KnownStores(nil),
+		})
+		want := "duroxide: the command has run, but its output could not be written: no space left on device\n"
+		if code != cli.ExitFailure || complaints.String() != want {
+			t.Errorf("%v: exit code %d, %q; want %q", args, code, complaints.String(), want)
+		}
+	}
+}
+
 // An id that is reserved for sub-orchestrations is wrong usage, and starts nothing.
 func TestStartOfAReservedID(t *testing.T) {
 	t.Parallel()

@@ -3,22 +3,28 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"unicode"
 
 	// Already linked by the SQLite driver, and it knows the terminals of Windows.
 	"github.com/mattn/go-isatty"
 )
 
-// Screen is a writer for people.
+// Screen is a writer for people. It keeps the first error of a write for the end of the
+// program, so that what writes line by line need not look at it.
 type Screen struct {
 	io.Writer
 
 	terminal bool
 	colours  bool
+
+	mu  sync.Mutex
+	err error
 }
 
 // New returns a screen on w. Colours need a terminal, and that the environment
@@ -29,8 +35,26 @@ func New(w io.Writer, getenv func(string) string) *Screen {
 	return &Screen{Writer: w, terminal: terminal, colours: terminal && getenv("NO_COLOR") == ""}
 }
 
-// Printf writes. Nobody is left to be told when that fails.
+// Printf writes. [Screen.Err] tells whether that failed.
 func (s *Screen) Printf(format string, args ...any) { _, _ = fmt.Fprintf(s, format, args...) }
+
+// Write writes to what the screen was made on.
+func (s *Screen) Write(data []byte) (int, error) {
+	n, err := s.Writer.Write(data)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = cmp.Or(s.err, err)
+	}
+	return n, err
+}
+
+// Err is the first error of a write, nil if all is written.
+func (s *Screen) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
 
 // Bold is for headings.
 func (s *Screen) Bold(text string) string { return s.colour("1", text) }
