@@ -149,16 +149,21 @@ func (a *app) purge(ctx context.Context, s session, f purgeFlags) error {
 	}
 	err := p.run(ctx)
 	p.result.Before, p.result.Complete = instant(p.before), !p.stopped && err == nil
-	if a.json && err == nil {
+	switch {
+	case a.json && err == nil:
 		return a.printJSON(p.result)
+	case a.json:
+		return err
 	}
-	if !a.json {
-		a.printPurge(p.result, f)
+	a.printPurge(p.result)
+	if p.stopped {
+		a.screen.Printf("The budget of %v was used up before everything was deleted. Run the same command again to continue.\n", f.budget)
 	}
 	return err
 }
 
-func (a *app) printPurge(d purgeDocument, f purgeFlags) {
+// printPurge prints what was deleted, also by a purge that failed later.
+func (a *app) printPurge(d purgeDocument) {
 	printTable(a.screen, [][]string{
 		{"ended before", d.Before},
 		{"instances deleted", decimal(d.Instances)},
@@ -167,9 +172,6 @@ func (a *app) printPurge(d purgeDocument, f purgeFlags) {
 		{"queued messages deleted", decimal(d.QueueMessages)},
 		{"orphaned messages deleted", decimal(d.OrphanMessages)},
 	})
-	if !d.Complete {
-		a.screen.Printf("The budget of %v was used up before everything was deleted. Run the same command again to continue.\n", f.budget)
-	}
 }
 
 // purge is one run of the command.

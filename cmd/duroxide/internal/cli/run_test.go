@@ -160,6 +160,19 @@ func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 	}
 }
 
+// A purge that fails tells what it has deleted, and blames nothing on a budget that nobody gave.
+func TestPurgeThatFails(t *testing.T) {
+	t.Parallel()
+	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
+		store, err := sqlite.OpenMemory(ctx, nil)
+		return unreachable{store}, err
+	}}
+	code, stdout, stderr := run(t.Context(), stores, "purge", "--older-than", "1d", "--store", "test:")
+	if code != cli.ExitFailure || !strings.Contains(stdout, "instances deleted          0\n") || strings.Contains(stdout, "budget") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+}
+
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "orders.db")
