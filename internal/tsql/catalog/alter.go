@@ -182,6 +182,9 @@ func (b *builder) createIndex(s *syntax.CreateIndex) {
 	if b.guard != nil && e.t.indexNamed(s.Name.Value) >= 0 {
 		return
 	}
+	if isOn(s.Options, "DROP_EXISTING") {
+		e.dropKey(s.Name.Value)
+	}
 	i := Index{
 		Name: s.Name.Value, Unique: s.Unique, Clustered: s.Clustered, Columns: e.names(s.Columns),
 		Include: e.idents(s.Include), Filtered: s.Where != nil, Options: s.Options,
@@ -191,6 +194,13 @@ func (b *builder) createIndex(s *syntax.CreateIndex) {
 		e.uniqueIndex(i)
 	}
 	b.found = append(b.found, e.found...)
+}
+
+// isOn reports whether an option is given and not OFF.
+func isOn(options []syntax.Option, name string) bool {
+	return slices.ContainsFunc(options, func(o syntax.Option) bool {
+		return o.Name == name && !strings.EqualFold(o.Value, "OFF")
+	})
 }
 
 // dropIndex removes an index: DROP INDEX i ON t, or the old DROP INDEX t.i.

@@ -145,6 +145,11 @@ func TestTables(t *testing.T) {
 			"a int; c int null; primary pk(a)",
 		},
 		{
+			"DROP_EXISTING replaces an index", `CREATE TABLE t (a int, b int) CREATE UNIQUE INDEX i ON t (a)
+				CREATE UNIQUE INDEX I ON t (a, b) WITH (DROP_EXISTING = ON)`,
+			"a int null; b int null; key I(a b)",
+		},
+		{
 			"a condition is taken as true", `IF OBJECT_ID(N'dbo.t') IS NULL CREATE TABLE t (a int)
 				IF NOT EXISTS (SELECT 1 FROM sys.columns WHERE name = 'b') BEGIN ALTER TABLE t ADD b int; CREATE UNIQUE INDEX i ON t (b); END`,
 			"a int null; b int null; key i(b)",
@@ -422,6 +427,7 @@ func TestFindings(t *testing.T) {
 		{"CREATE SYNONYM sys.t FOR u", "1:16|belongs to the server|"},
 		{"CREATE TYPE sys.t FROM int", "1:13|belongs to the server|"},
 		{"CREATE TABLE t (a db.dbo.u)", "1:19|in the database db|"},
+		{"CREATE TABLE t (a int, INDEX i (a))\nCREATE INDEX i ON t (a) WITH (DROP_EXISTING = OFF)", "2:1|two indexes i|"},
 		{"CREATE TABLE t (a int, INDEX i (a), INDEX i (a))", "1:37|two indexes i|"},
 		{"CREATE TABLE t (a int)\nALTER TABLE t ALTER COLUMN a itn", "2:30|unknown type|did you mean int?"},
 		{"CREATE TABLE t (a int)\nDROP INDEX i ON u", "2:17|no table dbo.u|"},
