@@ -167,7 +167,9 @@ func (e *editor) dropKey(name string) bool {
 		return false
 	}
 	e.t.Indexes = slices.Delete(e.t.Indexes, i, i+1)
-	e.t.Keys = slices.DeleteFunc(e.t.Keys, func(k Key) bool { return Fold(k.Name) == Fold(name) })
+	of := func(k Key) bool { return Fold(k.Name) == Fold(name) }
+	e.t.Keys = slices.DeleteFunc(e.t.Keys, of)
+	e.t.disabled = slices.DeleteFunc(e.t.disabled, of)
 	return true
 }
 
@@ -201,6 +203,47 @@ func isOn(options []syntax.Option, name string) bool {
 	return slices.ContainsFunc(options, func(o syntax.Option) bool {
 		return o.Name == name && !strings.EqualFold(o.Value, "OFF")
 	})
+}
+
+// alterIndex takes the keys away whose index is disabled, and gives them back when it is built again. The server does
+// not check a disabled index, so that several rows may have the same values.
+//
+//	ALTER INDEX ux ON dbo.orders DISABLE
+//	ALTER INDEX ALL ON dbo.orders REBUILD
+func (b *builder) alterIndex(s *syntax.AlterIndex) {
+	name, ok := b.resolve(s.Table)
+	t := b.c.Table(name)
+	if !ok || t == nil {
+		return // indexes of views and of history tables are not kept
+	}
+	meant := func(k Key) bool { return s.Name == nil || Fold(k.Name) == Fold(s.Name.Value) }
+	switch s.Action {
+	case "DISABLE":
+		t.Keys, t.disabled = move(t.Keys, t.disabled, meant)
+	case "REBUILD":
+		t.disabled, t.Keys = move(t.disabled, t.Keys, meant)
+		slices.SortStableFunc(t.Keys, func(x, y Key) int { return rank(x) - rank(y) })
+	}
+}
+
+// move takes the keys that are meant from one list to the end of another.
+func move(from, to []Key, meant func(Key) bool) (rest, moved []Key) {
+	for _, k := range from {
+		if meant(k) {
+			to = append(to, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	return rest, to
+}
+
+// rank orders keys: the primary key comes first.
+func rank(k Key) int {
+	if k.Primary {
+		return 0
+	}
+	return 1
 }
 
 // dropIndex removes an index: DROP INDEX i ON t, or the old DROP INDEX t.i.

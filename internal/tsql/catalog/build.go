@@ -115,6 +115,10 @@ func (b *builder) stmt(s syntax.Stmt) {
 		b.drop(s)
 	case *syntax.Exec:
 		b.exec(s)
+	case *syntax.Other:
+		if index, ok := s.Detail.(*syntax.AlterIndex); ok {
+			b.alterIndex(index)
+		}
 	}
 }
 

@@ -72,6 +72,8 @@ type Table struct {
 	Indexes []Index
 	Type    bool   // a table type
 	Doc     string // the comment above the definition
+
+	disabled []Key // keys whose index is disabled: rows may share them
 }
 
 // A Column is one column of a table.

@@ -145,6 +145,13 @@ func TestTables(t *testing.T) {
 			"a int; c int null; primary pk(a)",
 		},
 		{
+			"indexes that are disabled are no keys until they are built again",
+			`CREATE TABLE t (a int NOT NULL, b int, c int, d int, CONSTRAINT pk PRIMARY KEY (a), CONSTRAINT uq UNIQUE (b), INDEX i UNIQUE (c), INDEX j UNIQUE (d))
+				ALTER INDEX ALL ON t DISABLE; ALTER INDEX UQ ON dbo.t REBUILD; ALTER INDEX pk ON t REBUILD; ALTER INDEX i ON t REORGANIZE;
+				DROP INDEX j ON t; ALTER INDEX j ON t REBUILD; ALTER INDEX x ON unknown DISABLE`,
+			"a int; b int null; c int null; d int null; primary pk(a); key uq(b)",
+		},
+		{
 			"DROP_EXISTING replaces an index", `CREATE TABLE t (a int, b int) CREATE UNIQUE INDEX i ON t (a)
 				CREATE UNIQUE INDEX I ON t (a, b) WITH (DROP_EXISTING = ON)`,
 			"a int null; b int null; key I(a b)",
