@@ -80,9 +80,11 @@ func (p *parser) storage() []Option {
 		case t.is("WITH") && p.peekN(1).is("("):
 			p.next()
 			options = append(options, p.optionList()...)
-		case t.is("WITH") && p.peekN(1).isAny("FILLFACTOR", "PAD_INDEX"):
+		case t.is("WITH") && p.peekN(1).isAny(oldIndexOptions...):
 			p.next()
-			for more := true; more; more = p.accept(",") {
+			options = append(options, p.oldIndexOption())
+			for p.peek().is(",") && p.peekN(1).isAny(oldIndexOptions...) { // else what follows is a table's next column
+				p.next()
 				options = append(options, p.oldIndexOption())
 			}
 		case t.isAny("ON", "TEXTIMAGE_ON", "FILESTREAM_ON"):
@@ -94,7 +96,10 @@ func (p *parser) storage() []Option {
 	}
 }
 
-// oldIndexOption reads FILLFACTOR = n or PAD_INDEX, written without parentheses.
+// oldIndexOptions are the options of an index that may stand without parentheses.
+var oldIndexOptions = []string{"FILLFACTOR", "PAD_INDEX", "IGNORE_DUP_KEY", "DROP_EXISTING", "SORT_IN_TEMPDB", "STATISTICS_NORECOMPUTE"}
+
+// oldIndexOption reads FILLFACTOR = n or a word such as PAD_INDEX, written without parentheses.
 // That form is of SQL Server 2000, and scripts of that age still have it.
 func (p *parser) oldIndexOption() Option {
 	t := p.next()
