@@ -14,6 +14,10 @@ import (
 // maxSent bounds how many activities sent are remembered in all; later ones are not watched.
 const maxSent = 10_000
 
+// maxSentByRoute bounds how many activities sent are remembered for one tag and session, so that one
+// whose results other workers receive leaves room for the others.
+const maxSentByRoute = 500
+
 // readsPerLook bounds how many histories one look reads for one tag and session.
 const readsPerLook = 16
 
@@ -53,6 +57,9 @@ func (u *unserved) add(items []provider.WorkItem) {
 			r.session = *a.SessionID
 		}
 		ref := provider.ActivityRef{Instance: a.Instance, ExecutionID: a.ExecutionID, ActivityID: a.ID}
+		if len(u.open[r]) >= maxSentByRoute {
+			continue
+		}
 		if u.open[r] == nil {
 			u.open[r] = map[provider.ActivityRef]sent{}
 		}
@@ -109,7 +116,7 @@ type overdue struct {
 }
 
 // overdue lists, for each route that was not told yet, the activities sent before a time, the
-// oldest first.
+// latest first.
 func (u *unserved) overdue(before time.Time) [][]overdue {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,7 +129,7 @@ func (u *unserved) overdue(before time.Time) [][]overdue {
 			}
 		}
 		slices.SortFunc(found, func(a, b overdue) int {
-			return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.ref.ActivityID, b.ref.ActivityID))
+			return cmp.Or(b.since.Compare(a.since), cmp.Compare(b.ref.ActivityID, a.ref.ActivityID))
 		})
 		if len(found) > 0 {
 			all = append(all, found)
@@ -146,42 +153,64 @@ func (w *Worker) watchUnserved(ctx context.Context) {
 	}
 }
 
-// tellUnserved logs the first of these activities that is still open. Another worker may
-// have received the others' results, which only the history tells.
+// tellUnserved logs the latest of these activities that is still open. Another worker may
+// have received a result, which only the history tells: then the route is served, and the
+// activities before it are forgotten.
 func (w *Worker) tellUnserved(ctx context.Context, waiting []overdue) {
-	for _, a := range waiting[:min(len(waiting), readsPerLook)] {
+	for i, a := range waiting[:min(len(waiting), readsPerLook)] {
 		history, err := w.store.ReadWithExecution(ctx, a.ref.Instance, a.ref.ExecutionID)
 		if err != nil {
 			return // the next look will see
 		}
-		if !awaited(history, a.ref.ActivityID) {
+		switch fateOf(history, a.ref.ActivityID) {
+		case answered:
+			for _, served := range waiting[i:] {
+				w.unserved.drop(served.ref)
+			}
+			return
+		case withdrawn:
 			w.unserved.drop(a.ref)
-			continue
+		case awaited:
+			w.unserved.tell(a.route)
+			w.options.Logger.WarnContext(ctx, "an activity has no result yet; check that a worker serves its tag and that the owner of its session still runs",
+				"instance_id", a.ref.Instance, "execution_id", a.ref.ExecutionID, "activity_name", a.name, "activity_id", a.ref.ActivityID,
+				"tag", a.tag, "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
+			return
 		}
-		w.unserved.tell(a.route)
-		w.options.Logger.WarnContext(ctx, "an activity has no result yet; check that a worker serves its tag and that the owner of its session still runs",
-			"instance_id", a.ref.Instance, "execution_id", a.ref.ExecutionID, "activity_name", a.name, "activity_id", a.ref.ActivityID,
-			"tag", a.tag, "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
-		return
 	}
 }
 
-// awaited reports whether a history goes on and still waits for an activity's result.
-func awaited(history []provider.Event, id uint64) bool {
-	scheduled := false
+// fate is what a history says about an activity that was sent.
+type fate int
+
+const (
+	// withdrawn is one that nobody waits for any more.
+	withdrawn fate = iota
+	// awaited is one whose result the history still waits for.
+	awaited
+	answered
+)
+
+func fateOf(history []provider.Event, id uint64) fate {
+	found := withdrawn
 	for _, event := range history {
 		if event.EventID == id {
-			scheduled = true
+			found = awaited
 		}
-		if event.Terminal() {
-			return false
-		}
+		about := event.SourceEventID != nil && *event.SourceEventID == id
 		switch event.Kind.(type) {
-		case provider.ActivityCompleted, provider.ActivityFailed, provider.ActivityCancelRequested:
-			if event.SourceEventID != nil && *event.SourceEventID == id {
-				return false
+		case provider.ActivityCompleted, provider.ActivityFailed:
+			if about {
+				return answered
+			}
+		case provider.ActivityCancelRequested:
+			if about {
+				return withdrawn
 			}
 		}
+		if event.Terminal() {
+			return withdrawn
+		}
 	}
-	return scheduled
+	return found
 }
