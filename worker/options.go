@@ -85,11 +85,11 @@ type Options struct {
 	// ends the instance.
 	HoldMisfits bool
 
-	// BlockedTimeout is how long an orchestration function may run without using its context, default 1 s, at least
-	// 1 ms; -1 is for ever. A function that blocks for longer, on a channel, a lock, a sleep or I/O, loses its slot.
-	// The log names the line. The instance is tried again after UnregisteredBackoff, and at the last of MaxAttempts
-	// it fails with that line. A function that computes gets ten times as long. Go cannot end the function: its
-	// goroutine stays until it returns or uses its context.
+	// BlockedTimeout is how long an orchestration function may run without a wait through its context, default 1 s,
+	// at least 1 ms; -1 is for ever. A function that blocks for longer, on a channel, a lock, a sleep or I/O, loses
+	// its slot. The log names the line. The instance is tried again after UnregisteredBackoff, and at the last of
+	// MaxAttempts it fails with that line. A function that computes gets ten times as long. Go cannot end the
+	// function: its goroutine stays until it returns or uses its context.
 	//
 	// The slot is free for other turns after an eighth of the time: up to 32 turns of each slot continue outside it.
 	BlockedTimeout time.Duration

@@ -32,8 +32,8 @@ func (b *BlockedError) Error() string {
 		at = "an unknown line"
 	}
 	if b.computing() {
-		return fmt.Sprintf("the orchestration function computed for %v at %s without using its context; "+
-			"leave long computations to activities", b.For, at)
+		return fmt.Sprintf("the orchestration function computed for %v at %s without a wait; leave long computations to activities, "+
+			"and wait by Await or Select instead of asking Ready in a loop", b.For, at)
 	}
 	return fmt.Sprintf("the orchestration function blocked for %v on %q at %s; "+
 		"it may only wait through its context, and leaves other waits to activities", b.For, b.State, at)

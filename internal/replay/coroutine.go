@@ -32,6 +32,8 @@ type coroutine struct {
 	wake    chan struct{}
 	started bool
 	stopped atomic.Bool
+	// unwinding means that the function's deferred calls run because its turn is over.
+	unwinding atomic.Bool
 	// polls counts how often control changed hands: odd while the function has it.
 	polls atomic.Uint64
 	// owner is the function's goroutine, 0 before and after its life.
@@ -200,6 +202,14 @@ func (c *coroutine) pause() {
 			return
 		}
 	}
+	c.unwind()
+}
+
+// unwind ends the function, whose turn is over, or a branch.
+func (c *coroutine) unwind() {
+	if c.stopped.Load() {
+		c.unwinding.Store(true)
+	}
 	unwind()
 }
 
@@ -208,11 +218,16 @@ func (c *coroutine) pause() {
 func unwind() { runtime.Goexit() }
 
 // mustOwn ends a goroutine that is not the function's, and lets the turn fail. It is
-// not a panic, since nobody recovers from one there, and the process would end.
+// not a panic, since nobody recovers from one there, and the process would end. It also
+// ends a function that had control when its turn was given up: one that only looks, in a
+// loop, would look for ever. Deferred calls that run at the end of a turn may look.
 func (c *coroutine) mustOwn() {
 	if uintptr(goroutine.Current()) != c.owner.Load() {
 		c.usedBy(goroutine.Caller())
 		unwind()
+	}
+	if c.stopped.Load() && !c.unwinding.Load() {
+		c.unwind()
 	}
 }
 
@@ -221,7 +236,7 @@ func (c *coroutine) mustOwn() {
 func (c *coroutine) mustRun() {
 	c.mustOwn()
 	if b := c.branch.Load(); c.stopped.Load() || (b != nil && b.stopped) {
-		unwind()
+		c.unwind()
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -176,6 +178,63 @@ func TestBlockedFunctionThatReturns(t *testing.T) {
 	}
 	close(release)
 	<-ended
+}
+
+// A function that only looks at its context ends with its turn, too, such as a loop that asks whether a result is there.
+func TestBlockedFunctionThatLooks(t *testing.T) {
+	t.Parallel()
+	for name, look := range map[string]func(f flow, h *replay.Handle, b *replay.Branch){
+		"ready":           func(_ flow, h *replay.Handle, _ *replay.Branch) { h.Ready() },
+		"dropped":         func(_ flow, h *replay.Handle, _ *replay.Branch) { h.Dropped() },
+		"ready branch":    func(_ flow, _ *replay.Handle, b *replay.Branch) { b.Ready() },
+		"identity":        func(f flow, _ *replay.Handle, _ *replay.Branch) { f.Info() },
+		"replaying":       func(f flow, _ *replay.Handle, _ *replay.Branch) { f.Replaying() },
+		"cancelled":       func(f flow, _ *replay.Handle, _ *replay.Branch) { f.Cancelled() },
+		"custom status":   func(f flow, _ *replay.Handle, _ *replay.Branch) { f.CustomStatus() },
+		"key":             func(f flow, _ *replay.Handle, _ *replay.Branch) { f.KV("k") },
+		"keys":            func(f flow, _ *replay.Handle, _ *replay.Branch) { f.KVAll() },
+		"engine's clock":  func(f flow, _ *replay.Handle, _ *replay.Branch) { f.NowMs() },
+		"engine's policy": func(f flow, _ *replay.Handle, _ *replay.Branch) { f.Defaults() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := background(t)
+			ended := make(chan struct{})
+			var over atomic.Bool // the test failed, and the function has to end all the same
+			defer over.Store(true)
+			_, err := replay.Run(ctx, newTurn(do(func(f flow, _ string) (string, error) {
+				defer close(ended)
+				h, b := f.activity("A", ""), f.Go(func() { f.text(f.activity("B", "")) })
+				end(errors.New("lease lost"))
+				for !over.Load() {
+					look(f, h, b)
+					runtime.Gosched()
+				}
+				return "", nil
+			}), nil))
+			if !errors.Is(err, replay.ErrBlocked) {
+				t.Errorf("error %v", err)
+			}
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				t.Error("looks on after its turn")
+			}
+		})
+	}
+}
+
+// Deferred calls that run at the end of a turn may look.
+func TestDeferredCallThatLooks(t *testing.T) {
+	t.Parallel()
+	looked := ""
+	run(t, newTurn(do(func(f flow, _ string) (string, error) {
+		defer func() { looked = f.Info().Name }()
+		return f.await(f.activity("A", ""))
+	}), nil))
+	if looked != started.Name {
+		t.Errorf("looked at %q", looked)
+	}
 }
 
 // A function whose deferred call blocks holds its turn up, but only as long as the
