@@ -87,7 +87,7 @@ func (nowhere) Ready() bool      { return false }
 func (nowhere) Dropped() bool    { return false }
 func (nowhere) drop(*replay.Env) {}
 
-// Awaitable is any [Future], for [Select], [Any] and [Join].
+// Awaitable is any [Future], for [Select] and [Any], which take futures of different types.
 type Awaitable interface {
 	// Ready reports whether the result is there.
 	Ready() bool
