@@ -70,6 +70,21 @@ func severalOf(err error) []error {
 	return []error{err}
 }
 
+// Columns of a table variable without an alias are qualified by its name in brackets.
+func TestNameOfTableVariable(t *testing.T) {
+	t.Parallel()
+	const declare = `DECLARE @t TABLE (id INT, n INT); INSERT @t VALUES (1, 10), (2, 20); `
+	exchanges(t, []exchange{
+		{`CREATE TABLE u (id INT, n INT); INSERT u VALUES (2, 5), (3, 6)`, ``},
+		{declare + `SELECT [@T].id, u.n FROM @t JOIN u ON u.id = [@t].[id]; SELECT [@t].* FROM @t ORDER BY [@t].n DESC`, `2|5; 2|20, 1|10`},
+		{declare + `UPDATE @t SET n = u.n FROM u WHERE u.id = [@t].id; SELECT n FROM @t ORDER BY id`, `10, 5`},
+		{declare + `DELETE @t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = [@t].id); SELECT id FROM @t`, `1`},
+		{declare + `UPDATE @t SET n += 1 FROM @t JOIN u ON u.id = [@t].id; SELECT n FROM @t ORDER BY id`, `10, 21`},
+		{declare + `SELECT [@t].id FROM @t AS x`, `4104 :1 The multi-part identifier "@t.id" could not be bound.`},
+		{declare + `SELECT 1 FROM @t, @t`, `1013 :1 The objects "@t" and "@t" in the FROM clause have the same exposed names. Use correlation names to distinguish them.`},
+	})
+}
+
 // A trigger sees how many rows fired it and which columns were set, and what it does may fire others.
 func TestTriggers(t *testing.T) {
 	t.Parallel()

@@ -286,10 +286,10 @@ func isTemp(name *syntax.ObjectName) bool { return strings.HasPrefix(lastPart(na
 
 func lastPart(name *syntax.ObjectName) syntax.Ident { return name.Parts[len(name.Parts)-1] }
 
-// variableTable finds a table variable or a table-valued parameter. It has no name of its own: columns can be qualified
-// by the alias only.
+// variableTable finds a table variable or a table-valued parameter. Columns can be qualified by its alias, or without one
+// by its name in brackets: [@t].id.
 func (a *analyzer) variableTable(s *scope, v *syntax.VariableTable) *source {
-	src := &source{at: v.Span}
+	src := &source{at: v.Span, name: v.Name}
 	if v.Alias != nil {
 		src.name = v.Alias.Value
 	}

@@ -84,7 +84,9 @@ func (b *binder) variableTarget(ref *syntax.VariableTable) (*target, error) {
 		return nil, fault.New(10700, ref.Name)
 	}
 	b.uses(v.Slot)
-	return b.direct(execute.Source{Place: execute.InVariable, Table: v.Table, Slot: v.Slot}, execute.Hints{}), nil
+	t := b.direct(execute.Source{Place: execute.InVariable, Table: v.Table, Slot: v.Slot}, execute.Hints{})
+	t.source.name = ref.Name // for [@t].id
+	return t, nil
 }
 
 // objectTarget is a table, a temporary one or a view.

@@ -348,7 +348,7 @@ func (b *binder) variableTable(v *syntax.VariableTable, maybe bool) (*source, er
 	}
 	b.uses(t.Slot)
 	src := b.tableSource(execute.Source{Place: execute.InVariable, Table: t.Table, Slot: t.Slot}, hints, maybe)
-	src.name = ""
+	src.name = v.Name // for [@t].id
 	if v.Alias != nil {
 		src.name = v.Alias.Value
 	}
