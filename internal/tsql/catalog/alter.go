@@ -10,7 +10,8 @@ import (
 )
 
 // edit finds the table that a statement changes. It returns nil, after a finding unless an IF around the statement
-// makes sure of it, when there is none. Views have indexes as well, which are nothing to record.
+// makes sure of it, when there is none. Views have indexes as well, which are nothing to record. Neither is what changes
+// a history table that no script defines: it follows its table.
 func (b *builder) edit(name *syntax.ObjectName, index bool) *editor {
 	n, ok := b.resolve(name)
 	if !ok {
@@ -20,7 +21,7 @@ func (b *builder) edit(name *syntax.ObjectName, index bool) *editor {
 	case *Table:
 		return &editor{c: b.c, t: o, file: b.script.File, script: b.script}
 	case nil:
-		if b.guard == nil {
+		if b.guard == nil && !b.isHistory(n) {
 			fix := "create it before, in this script or an earlier one"
 			if near := b.c.Nearest(n); near != "" {
 				fix = "did you mean " + near + "?"

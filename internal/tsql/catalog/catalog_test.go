@@ -561,3 +561,18 @@ func TestSystemViews(t *testing.T) {
 		t.Error("the server's views are mixed up with those of scripts")
 	}
 }
+
+// A history table that only HISTORY_TABLE names can have indexes, and its columns follow those of its table.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	c := good(t, `CREATE TABLE t (a int NOT NULL PRIMARY KEY, f datetime2 GENERATED ALWAYS AS ROW START, u datetime2 GENERATED ALWAYS AS ROW END,
+		PERIOD FOR SYSTEM_TIME (f, u)) WITH (SYSTEM_VERSIONING = ON (HISTORY_TABLE = dbo.h))
+		CREATE UNIQUE INDEX i ON h (a, f)
+		ALTER TABLE t SET (SYSTEM_VERSIONING = OFF)
+		ALTER TABLE t ADD b int
+		ALTER TABLE h ADD b int
+		ALTER TABLE t SET (SYSTEM_VERSIONING = ON (HISTORY_TABLE = dbo.h))`)
+	if got, want := describe(c.Table(name("h"))), "a int; f datetime2(7); u datetime2(7); b int null"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

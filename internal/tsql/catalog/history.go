@@ -27,6 +27,11 @@ func (b *builder) versioned(of *Table, name *syntax.ObjectName) {
 	b.histories = append(b.histories, history{Place: b.place(name), name: n, of: of})
 }
 
+// isHistory reports whether a table is one that a script names in HISTORY_TABLE.
+func (b *builder) isHistory(n Name) bool {
+	return slices.ContainsFunc(b.histories, func(h history) bool { return h.name.Key() == n.Key() })
+}
+
 // dropHistory forgets a history table, and reports whether there was one of that name.
 func (b *builder) dropHistory(name Name) bool {
 	before := len(b.histories)
