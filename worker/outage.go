@@ -34,7 +34,9 @@ type outage struct {
 	mu sync.Mutex
 	// failing counts the failures in a row of each operation that fails.
 	failing map[string]int
-	since   time.Time
+	// silent counts the calls of each operation that are under way and were told as silent.
+	silent map[string]int
+	since  time.Time
 	// told means that the present outage was told, toldAt is when the last one was, and apart how
 	// long after that a short one is not.
 	told   bool
@@ -68,7 +70,7 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 // expect takes note of a call that does not return: after silence beyond what it may wait, and
 // then as often as it is time to tell again. returned is called when the call has returned.
 func (o *outage) expect(ctx context.Context, operation string, wait time.Duration) (returned func()) {
-	began, over := time.Now(), false
+	began, over, silent := time.Now(), false, false
 	var timer *time.Timer
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,6 +78,10 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if !over && ctx.Err() == nil {
+			if !silent {
+				silent = true
+				o.count(operation, 1)
+			}
 			o.failed(ctx, operation, fmt.Errorf("a call has not returned for %v", time.Since(began).Round(time.Second)))
 			timer.Reset(silence)
 		}
@@ -85,7 +91,18 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		over = true
+		if silent {
+			o.count(operation, -1)
+		}
 	}
+}
+
+// count counts in silent. The caller has the mutex.
+func (o *outage) count(operation string, n int) {
+	if o.silent == nil {
+		o.silent = map[string]int{}
+	}
+	o.silent[operation] += n
 }
 
 // failed is observe for a failure. The caller has the mutex.
@@ -115,10 +132,15 @@ func (o *outage) failed(ctx context.Context, operation string, err error) {
 }
 
 func (o *outage) answered(ctx context.Context, operation string) {
-	if o.failing[operation] == 0 {
+	// Nobody repeats an acknowledgement that did not return and was given up, so another call tells.
+	givenUp := o.failing[opSettle] > 0 && o.silent[opSettle] == 0
+	if o.failing[operation] == 0 && !givenUp {
 		return
 	}
 	delete(o.failing, operation)
+	if givenUp {
+		delete(o.failing, opSettle)
+	}
 	o.wake()
 	if len(o.failing) == 0 {
 		o.steady = time.Now()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,6 +115,37 @@ func TestSilentStoreIsTold(t *testing.T) {
 		}
 		if o.under() {
 			t.Error("the store is still taken for away")
+		}
+	})
+}
+
+// An acknowledgement that does not return and is given up, as its lease is lost, is not repeated: the store is back when
+// it answers something else.
+func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := outage{logger: slog.New(slog.NewTextHandler(&log, nil)), failing: map[string]int{}}
+		work, lost := context.WithCancel(t.Context())
+		s, stop := newSettling(work, time.Hour, &o, func() {})
+		defer stop()
+		var settled sync.WaitGroup
+		settled.Go(func() {
+			_, _ = s.do(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		})
+		time.Sleep(silence + time.Second)
+		o.observe(t.Context(), opFetchWork, nil)
+		if !o.under() {
+			t.Error("taken for back while the acknowledgement does not return")
+		}
+		lost()
+		settled.Wait()
+		if !o.under() {
+			t.Error("taken for back before the store has answered")
+		}
+		o.observe(t.Context(), opFetchWork, nil)
+		if o.under() || strings.Count(log.String(), `msg="the store is back"`) != 1 {
+			t.Errorf("still away: %v; log:\n%s", o.under(), &log)
 		}
 	})
 }
