@@ -33,7 +33,7 @@ func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExi
 // RaiseEvent raises a declared event, see [Client.RaiseEvent]. Data that cannot be decoded as a T again is an error,
 // and nothing is sent.
 func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event[T], instance string, data T, options ...SendOption) error {
-	text, err := encodeFitting(data)
+	text, err := payload.EncodeFitting(data)
 	if err != nil {
 		return fmt.Errorf("raising event %q: data: %w", event.Name(), err)
 	}
@@ -43,20 +43,11 @@ func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event
 // Enqueue puts a message into a declared queue of the instance, see [Client.Enqueue]. A message that cannot be
 // decoded as a T again is an error, and nothing is sent.
 func Enqueue[T any](ctx context.Context, c *Client, queue orchestration.Queue[T], instance string, message T, options ...SendOption) error {
-	text, err := encodeFitting(message)
+	text, err := payload.EncodeFitting(message)
 	if err != nil {
 		return fmt.Errorf("enqueueing to %q: message: %w", queue.Name(), err)
 	}
 	return c.enqueue(ctx, queue.Name(), instance, text, options)
-}
-
-// encodeFitting encodes a value that its receiver can read.
-func encodeFitting[T any](value T) (string, error) {
-	text, err := payload.EncodeAs(value)
-	if err == nil {
-		_, err = payload.Decode[T](text)
-	}
-	return text, err
 }
 
 // RaiseEvent raises an event. The oldest [orchestration.WaitForEvent] of that name that has no event yet receives it.

@@ -69,7 +69,7 @@ func ReplaceFinished() StartOption {
 // in one step, so the instance never exists without the message. With [UseExisting] the message is also sent to an
 // existing instance, which drops it if it has ended. WithMessage may be given several times.
 func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
-	text, err := encodeFitting(value)
+	text, err := payload.EncodeFitting(value)
 	return startOption(func(o *startOptions) {
 		o.messages = append(o.messages, message{queue: queue.Name(), text: text, err: err})
 	})

@@ -197,32 +197,44 @@ func (m Moment) To(instance string) Moment {
 }
 
 // Raise raises an event at a moment of the script, as client.RaiseEvent does. An event that no wait receives is lost.
+// Data that cannot be decoded as a T again ends the test.
 func Raise[T any](m Moment, event orchestration.Event[T], value T) Moment {
 	m.env.t.Helper()
-	return m.Raise(event.Name(), value)
+	return m.raise(event.Name(), encoded(m, value))
 }
 
-// Enqueue puts a message into a queue at a moment of the script, as client.Enqueue does.
+// Enqueue puts a message into a queue at a moment of the script, as client.Enqueue does. A message that cannot be
+// decoded as a T again ends the test.
 func Enqueue[T any](m Moment, queue orchestration.Queue[T], message T) Moment {
 	m.env.t.Helper()
-	return m.Enqueue(queue.Name(), message)
+	return m.enqueue(queue.Name(), encoded(m, message))
 }
 
 // Raise is like the function [Raise], for an event that is known only by its name.
 func (m Moment) Raise(event string, data any) Moment {
 	m.env.t.Helper()
-	text := m.encode(data)
-	return m.send(func(instance string) provider.WorkItem {
-		return provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}
-	})
+	text, err := payload.Encode(data)
+	m.check(err)
+	return m.raise(event, text)
 }
 
 // Enqueue is like the function [Enqueue], for a queue that is known only by its name.
 func (m Moment) Enqueue(queue string, message any) Moment {
 	m.env.t.Helper()
-	text := m.encode(message)
+	text, err := payload.Encode(message)
+	m.check(err)
+	return m.enqueue(queue, text)
+}
+
+func (m Moment) raise(event, data string) Moment {
 	return m.send(func(instance string) provider.WorkItem {
-		return provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}
+		return provider.ExternalRaisedItem{Instance: instance, Name: event, Data: data}
+	})
+}
+
+func (m Moment) enqueue(queue, data string) Moment {
+	return m.send(func(instance string) provider.WorkItem {
+		return provider.QueueMessageItem{Instance: instance, Name: queue, Data: data}
 	})
 }
 
@@ -239,13 +251,19 @@ func (m Moment) Do(fn func()) Moment {
 	return m
 }
 
-func (m Moment) encode(data any) string {
-	text, err := payload.Encode(data)
+// encoded is what a client of the same type would send.
+func encoded[T any](m Moment, value T) string {
+	m.env.t.Helper()
+	text, err := payload.EncodeFitting(value)
+	m.check(err)
+	return text
+}
+
+func (m Moment) check(err error) {
 	if err != nil {
 		m.env.t.Helper()
 		m.env.t.Fatalf("orchestrationtest: %v", err)
 	}
-	return text
 }
 
 func (m Moment) send(item func(instance string) provider.WorkItem) Moment {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,6 +219,43 @@ func BenchmarkTimers(b *testing.B) {
 		env := orchestrationtest.New(b)
 		if n, err := orchestrationtest.Run(env, sleepy, 10_000); err != nil || n != 10_000 {
 			b.Fatal(n, err)
+		}
+	}
+}
+
+// TestScriptSendsWhatAClientSends: the text of a message goes by the type of its declaration, and one that no receiver
+// could read is not sent.
+func TestScriptSendsWhatAClientSends(t *testing.T) {
+	t.Parallel()
+	answered, answers := orchestration.NewEvent[any]("answered"), orchestration.NewQueue[any]("answers")
+	reads := orchestration.New("Reads", func(ctx *orchestration.Context, _ string) (string, error) {
+		event, err := answered.Wait(ctx).Await()
+		if err != nil {
+			return "", err
+		}
+		message, err := answers.Dequeue(ctx).Await()
+		return fmt.Sprintf("%T %v, %T %v", event, event, message, message), err
+	})
+	env := orchestrationtest.New(t, reads)
+	orchestrationtest.Enqueue(orchestrationtest.Raise(env.After(time.Hour), answered, any("12")), answers, any("null"))
+	if got, err := orchestrationtest.Run(env, reads, ""); err != nil || got != "string 12, string null" {
+		t.Errorf("%s, %v", got, err)
+	}
+	const want = "orchestrationtest: cannot decode 2 bytes into error: "
+	for name, send := range map[string]func(m orchestrationtest.Moment){
+		"event": func(m orchestrationtest.Moment) {
+			orchestrationtest.Raise(m, orchestration.NewEvent[error]("e"), errors.New("no"))
+		},
+		"message": func(m orchestrationtest.Moment) {
+			orchestrationtest.Enqueue(m, orchestration.NewQueue[error]("q"), errors.New("no"))
+		},
+	} {
+		said := judge(t, func(t testing.TB) {
+			t.Helper()
+			send(orchestrationtest.New(t).After(0))
+		})
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: %s", name, said)
 		}
 	}
 }

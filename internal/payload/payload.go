@@ -31,6 +31,16 @@ func EncodeAs[T any](value T) (string, error) {
 	return encode(value, reflect.TypeFor[T]())
 }
 
+// EncodeFitting is [EncodeAs] for a value that its receiver can read: one that cannot be decoded as a T again is
+// an error.
+func EncodeFitting[T any](value T) (string, error) {
+	text, err := EncodeAs(value)
+	if err == nil {
+		_, err = Decode[T](text)
+	}
+	return text, err
+}
+
 // encode returns the text of a value that is decoded into type t; nil is unknown.
 func encode(value any, t reflect.Type) (string, error) {
 	data, err := marshal(value)
