@@ -58,11 +58,11 @@ func (k Kind[D]) New(details D, message string) error {
 	return &Error{Kind: k.name, Message: message, Details: text}
 }
 
-// Details returns the details of the failure that err is or wraps. ok is false when it is of
-// another kind, or when its details do not fit D.
+// Details returns the details of the failure of this kind that err is or wraps. ok is false when there is none,
+// or when its details do not fit D.
 func (k Kind[D]) Details(err error) (details D, ok bool) {
-	f, ok := errors.AsType[*Error](err)
-	if !ok || f.Kind != k.name {
+	f := find(err, func(f *Error) bool { return f.Kind == k.name })
+	if f == nil {
 		return details, false
 	}
 	details, err = payload.Decode[D](f.Details)
@@ -105,8 +105,37 @@ func IsFinal(err error) bool {
 	if _, ok := errors.AsType[*final](err); ok {
 		return true
 	}
-	f, ok := errors.AsType[*Error](err)
-	return ok && f.Final
+	return find(err, func(f *Error) bool { return f.Final }) != nil
+}
+
+// find returns the first failure among err and the errors that it wraps which matches, nil if none does. It looks at
+// all of them; errors.As would stop at the first failure.
+func find(err error, matches func(f *Error) bool) *Error {
+	if f := itself(err); f != nil && matches(f) {
+		return f
+	}
+	switch wrapper := err.(type) { //nolint:errorlint // what err itself wraps
+	case interface{ Unwrap() error }:
+		return find(wrapper.Unwrap(), matches)
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range wrapper.Unwrap() {
+			if f := find(wrapped, matches); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// itself is the failure that err is, without what it wraps, or nil.
+func itself(err error) (f *Error) {
+	switch e := err.(type) { //nolint:errorlint // what err wraps is looked at later
+	case *Error:
+		f = e
+	case interface{ As(target any) bool }:
+		e.As(&f)
+	}
+	return f
 }
 
 type final struct{ error }

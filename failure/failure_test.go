@@ -25,7 +25,11 @@ var (
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	plain := errCardDeclined.New(decline{51}, "the card was declined")
-	for _, err := range []error{plain, fmt.Errorf("charging: %w", plain), failure.Final(plain), errors.Join(errors.New("other"), plain)} {
+	for _, err := range []error{
+		plain, fmt.Errorf("charging: %w", plain), failure.Final(plain), errors.Join(errors.New("other"), plain),
+		errors.Join(failure.NewKind[string]("Other").New("details", "other"), fmt.Errorf("charging: %w", plain)),
+		fmt.Errorf("%w, %w", failure.NewKind[string]("Other"), plain),
+	} {
 		if !errors.Is(err, errCardDeclined) || errors.Is(err, errOutOfStock) || !strings.Contains(err.Error(), "the card was declined") {
 			t.Errorf("%q matches the wrong kind", err)
 		}
@@ -90,6 +94,9 @@ func TestFinal(t *testing.T) {
 	err := fmt.Errorf("charging: %w", failure.Final(no))
 	if !failure.IsFinal(err) || !errors.Is(err, no) || err.Error() != "charging: no" {
 		t.Errorf("%q is final: %v", err, failure.IsFinal(err))
+	}
+	if both := errors.Join(errCardDeclined.New(decline{51}, "declined"), &failure.Error{Final: true}); !failure.IsFinal(both) {
+		t.Error("a final failure behind another one is not final")
 	}
 	if !failure.IsFinal(&failure.Error{Final: true}) || failure.IsFinal(no) || failure.IsFinal(nil) || failure.Final(nil) != nil {
 		t.Error("other errors are final, or nil is an error")
