@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -124,13 +125,14 @@ func (s session) writeHistory(ctx context.Context, folder string, info provider.
 	if err != nil {
 		return false, err
 	}
-	name := fileName(fmt.Sprintf("%s-%s-%s", info.OrchestrationName, info.OrchestrationVersion, info.InstanceID)) + ".json"
-	return true, os.WriteFile(filepath.Join(folder, name), append(data, '\n'), 0o600)
+	return true, os.WriteFile(filepath.Join(folder, fileName(info)+".json"), append(data, '\n'), 0o600)
 }
 
-// fileName leaves of a text what the name of a file may hold on any system. What is not all of
-// the text ends in a number that tells it from others.
-func fileName(text string) string {
+// fileName names the file of an instance, with what a name may hold on any system. If that is not
+// all, or if a system that folds letters could take it for the name of another instance, it ends
+// in a number that tells them apart.
+func fileName(info provider.InstanceInfo) string {
+	text := fmt.Sprintf("%s-%s-%s", info.OrchestrationName, info.OrchestrationVersion, info.InstanceID)
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'
@@ -140,7 +142,8 @@ func fileName(text string) string {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
 	}
-	if name == text {
+	folds := strings.ContainsFunc(info.InstanceID, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsUpper(r) })
+	if name == text && !folds {
 		return name
 	}
 	hash := fnv.New32a()
