@@ -125,7 +125,7 @@ func TestListsTravelUnchanged(t *testing.T) {
 		ok(t, err)
 		got := one[string](t, db, schema, `SELECT CONCAT(MIN(activity_id), ' ', MIN(session_id), ' ', COUNT(session_id), ' ', MIN(tag), ' ', COUNT(tag), ' ', MAX(activity_id))
 			FROM %s.worker_queue WHERE instance_id = @p1`, instance)
-		if want := fmt.Sprintf("%d É 1  1 %d", math.MinInt64, math.MaxInt64); got != want {
+		if want := fmt.Sprintf("%d É 1  1 %d", int64(math.MinInt64), int64(math.MaxInt64)); got != want {
 			t.Errorf("%s: the activities are %s, want %s", form, got, want)
 		}
 		_, err = q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
