@@ -181,6 +181,7 @@ var refusals = []refusal{
 	{"a parameter whose name begins with a line", "CREATE PROCEDURE dbo.p @_x int AS SELECT 1 AS a;", ""},
 	{"DDL in a procedure", "CREATE PROCEDURE dbo.p AS ALTER TABLE dbo.t ADD extra int NULL;", ""},
 	{"renaming in a migration", "EXEC sp_rename 'dbo.t.name', 'title', 'COLUMN';", ""},
+	{"a view with SELECT * of a table that a migration changes", "CREATE VIEW dbo.v AS SELECT * FROM dbo.t;\nGO\nALTER TABLE dbo.t ADD extra int NULL;", ""},
 	{"a result set that a script sends", "SELECT t.id FROM dbo.t AS t;", ""},
 	{"a trigger that sends a result set", "CREATE TRIGGER dbo.tr ON dbo.t AFTER INSERT AS SELECT i.id FROM inserted AS i;", ""},
 	{"sqlcmd's commands", ":setvar database shop", ""},

@@ -63,6 +63,8 @@ type relation struct {
 	keys    [][]string  // each a set of columns that no two rows share
 	params  []*inferred // of the columns that are parameters without a type so far; shorter than columns if there are none
 	rows    Cardinality
+	// changed is the last change of what * has read: the columns are those after it.
+	changed *catalog.Change
 	bad     bool // a finding has been reported: an unknown column is no second one
 	// unknown says that it is of an excluded module that can't be typed. No finding has been reported: who reads it does.
 	unknown bool

@@ -168,7 +168,7 @@ func withoutInto(op *syntax.SetOperation) *syntax.SetOperation {
 // Columns go together by their places; the names of the later queries are not looked at.
 func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 	x, y := a.body(s, op.X), a.body(s, op.Y)
-	out := result{relation: relation{bad: x.bad || y.bad}}
+	out := result{relation: relation{bad: x.bad || y.bad, changed: later(x.changed, y.changed)}}
 	if x.none || y.none {
 		a.fail(s.env, op.Span, "", "a query that assigns variables or creates a table can't be part of %s", op.Op)
 		out.bad = true

@@ -13,7 +13,7 @@ import (
 // tableRelation returns the columns and keys of a table; its computed columns are typed at the first use.
 func (a *analyzer) tableRelation(t *catalog.Table) relation {
 	a.computeColumns(t)
-	rel := relation{}
+	rel := relation{changed: t.Changed}
 	for i, c := range t.Columns {
 		rel.columns = append(rel.columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Span: c.Span})
 		if c.Hidden {
@@ -95,14 +95,15 @@ func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relatio
 
 // viewRelation returns what a view yields.
 //
-// Its columns are those of the query at the time of CREATE VIEW; SELECT * in a view goes stale on the server when a
-// table changes, and here is read as of the scripts.
+// Its columns are those of the query at the time of CREATE VIEW: SELECT * goes stale when a table changes.
 func (a *analyzer) viewRelation(v *catalog.View) relation {
 	return a.once(v, func(e *env) relation {
 		rel := a.subquery(&scope{env: e, clause: inFrom}, v.Def.Query)
 		if a.rename(e, &rel, v.Def.Columns) && !a.checkNames(e, rel.columns, "of view "+v.Name.String()) {
 			rel.bad = true
 		}
+		a.checkFresh(e, v, v.Bound, &rel)
+		rel.changed = later(rel.changed, v.Changed)
 		return rel
 	})
 }
@@ -120,6 +121,8 @@ func (a *analyzer) functionRelation(f *catalog.Function) relation {
 		if !rel.bad && !a.checkNames(e, rel.columns, "of function "+f.Name.String()) {
 			rel.bad = true
 		}
+		a.checkFresh(e, f, f.Bound, &rel)
+		rel.changed = later(rel.changed, f.Changed)
 		return rel
 	})
 }

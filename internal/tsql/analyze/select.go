@@ -223,6 +223,7 @@ func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 			c.Span, c.Nullable = star.Span, t.Nullable
 			out.add(c, t, nil)
 		}
+		out.changed = later(out.changed, src.changed)
 	}
 }
 

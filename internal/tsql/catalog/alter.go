@@ -43,6 +43,7 @@ func (b *builder) alterTable(s *syntax.AlterTable) {
 	if e == nil {
 		return
 	}
+	columns := len(e.t.Columns)
 	switch {
 	case s.Add != nil:
 		e.add(b.missing(e.t, s.Add))
@@ -62,6 +63,9 @@ func (b *builder) alterTable(s *syntax.AlterTable) {
 		for _, id := range s.Names {
 			e.dropKey(id.Value)
 		}
+	}
+	if len(e.t.Columns) != columns {
+		e.t.Changed = b.changed(e.t.Name, s.Name.Span)
 	}
 	b.found = append(b.found, e.found...)
 }

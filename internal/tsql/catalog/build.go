@@ -27,7 +27,7 @@ func Build(scripts []*syntax.Script, options Options) (*Catalog, diag.List) {
 	if options.DefaultSchema == "" {
 		options.DefaultSchema = "dbo"
 	}
-	b := &builder{c: newCatalog(options.DefaultSchema)}
+	b := &builder{c: newCatalog(options.DefaultSchema), definitions: map[string]definition{}}
 	for _, script := range scripts {
 		b.script = script
 		for _, batch := range script.Batches {
@@ -66,7 +66,10 @@ type builder struct {
 	guard  *syntax.If // the outermost IF around the statement; nil if there is none
 	// histories are the history tables that scripts name, in the order in which they do.
 	histories []history
-	found     diag.List
+	step      int // the number of the statement, in the order of all scripts
+	// definitions has each name of a table, view or function, by its key.
+	definitions map[string]definition
+	found       diag.List
 }
 
 // fail reports what is wrong in the script that is being read.
@@ -85,6 +88,7 @@ func (b *builder) stmts(list []syntax.Stmt) {
 // stmt applies a statement outside of modules. What it doesn't list leaves the catalog as it is: data, permissions,
 // triggers, settings. Package analyze checks those that have types to check.
 func (b *builder) stmt(s syntax.Stmt) {
+	b.step++
 	switch s := s.(type) {
 	case *syntax.If:
 		b.conditional(s)
@@ -154,14 +158,17 @@ func defines(s syntax.Stmt) bool {
 	return found
 }
 
-// exec refuses the one procedure that changes what scripts define behind their back.
-// Other procedures don't change names or types, as far as is known.
+// exec refuses the one procedure that changes what scripts define behind their back, and follows those that make a view
+// see the present columns of its tables. Other procedures don't change names or types, as far as is known.
 func (b *builder) exec(s *syntax.Exec) {
 	if s.Name == nil {
 		return
 	}
-	if last := s.Name.Parts[len(s.Name.Parts)-1]; Fold(last.Value) == "sp_rename" {
+	switch last := s.Name.Parts[len(s.Name.Parts)-1]; {
+	case Fold(last.Value) == "sp_rename":
 		b.fail(s.Name.Span, "write the definitions with the new name", "sp_rename is not followed: the old name would stay in use")
+	case refreshes(last.Value):
+		b.refresh(s)
 	}
 }
 

@@ -70,8 +70,9 @@ type Table struct {
 	Columns []Column
 	Keys    []Key // primary key first; unique constraints and unique unfiltered indexes
 	Indexes []Index
-	Type    bool   // a table type
-	Doc     string // the comment above the definition
+	Type    bool    // a table type
+	Doc     string  // the comment above the definition
+	Changed *Change // the last change of its columns; nil if there was none
 
 	disabled []Key // keys whose index is disabled: rows may share them
 }
@@ -125,8 +126,10 @@ type AliasType struct {
 // A View is a view; analyze types its columns.
 type View struct {
 	Place
-	Name Name
-	Def  *syntax.CreateView
+	Name    Name
+	Def     *syntax.CreateView
+	Bound   []int   // the steps at which the server has read its columns: its definition, then each sp_refreshview
+	Changed *Change // what defined it again; nil if it was defined once
 }
 
 // A Function is a scalar, inline or multi-statement table function.
@@ -137,6 +140,8 @@ type Function struct {
 	Params  []Param
 	Returns sqltype.Type // of a scalar function
 	Table   *Table       // of a multi-statement table function
+	Bound   []int        // as of a [View]
+	Changed *Change
 }
 
 // A Procedure is a stored procedure.

@@ -45,14 +45,18 @@ func (b *builder) createType(s *syntax.CreateType) {
 // createView enters a view. What it returns is found out by package analyze.
 func (b *builder) createView(s *syntax.CreateView) {
 	if name, ok := b.resolve(s.Name); ok {
-		b.define(&View{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
+		v := &View{Place: b.place(s.Name), Name: name, Def: s, Bound: []int{b.step}}
+		v.Changed = b.defined(name, s.Name.Span, outputs(s.Columns, s.Query))
+		b.define(v, form(s.OrAlter, s.Alter))
 	}
 }
 
 // createFunction enters a function; resolveParams completes it.
 func (b *builder) createFunction(s *syntax.CreateFunction) {
 	if name, ok := b.resolve(s.Name); ok {
-		b.define(&Function{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
+		f := &Function{Place: b.place(s.Name), Name: name, Def: s, Bound: []int{b.step}}
+		f.Changed = b.defined(name, s.Name.Span, outputs(nil, s.Inline))
+		b.define(f, form(s.OrAlter, s.Alter))
 	}
 }
 

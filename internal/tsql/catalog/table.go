@@ -54,7 +54,7 @@ func (b *builder) createTable(s *syntax.CreateTable) {
 		return
 	}
 	t = b.table(name, s.Def)
-	t.Place, t.Doc = b.place(s.Name), b.doc(s.Span)
+	t.Place, t.Doc, t.Changed = b.place(s.Name), b.doc(s.Span), b.defined(name, s.Name.Span, nil)
 	b.c.add(t)
 	b.versioned(t, s.History)
 }
