@@ -20,8 +20,10 @@ type code struct {
 // codeOf registers definitions as a worker does, and finds the options among them.
 func codeOf(definitions []worker.Registrable) (c code, err error) {
 	c.registry = registry.New()
-	for _, definition := range definitions {
+	for i, definition := range definitions {
 		switch option := definition.(type) {
+		case nil:
+			return c, fmt.Errorf("definition %d of %d is nil: %w", i+1, len(definitions), registry.ErrInvalid) // as a worker does
 		case activityRetry:
 			if err := option.Validate(); err != nil { // as a worker does
 				return c, fmt.Errorf("ActivityRetry: %w", err)

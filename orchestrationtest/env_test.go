@@ -259,3 +259,15 @@ func TestScriptSendsWhatAClientSends(t *testing.T) {
 		}
 	}
 }
+
+// TestNilDefinition is refused by name, as a worker does.
+func TestNilDefinition(t *testing.T) {
+	t.Parallel()
+	said := judge(t, func(t testing.TB) {
+		t.Helper()
+		orchestrationtest.New(t, approval, nil)
+	})
+	if want := "orchestrationtest.New: definition 2 of 2 is nil: invalid registration"; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
