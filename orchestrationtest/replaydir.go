@@ -21,7 +21,8 @@ import (
 // subtest fails if the code no longer fits the history; on a worker such an instance would fail. The files are those
 // that `duroxide history --into` or `duroxide history --json` writes, of running or ended instances. The history of
 // an ended instance also covers every instance that has reached one of its events. After the end of a history the
-// code may ask for anything. Code that panics does not fit, unless the recorded code panicked, too.
+// code may ask for anything. Code that panics does not fit, unless the recorded code panicked, too. Nor does code
+// that uses its context in another goroutine.
 //
 //	func TestRunningOrdersGoOn(t *testing.T) {
 //		orchestrationtest.ReplayDir(t, "testdata/histories", firstOrder, newOrder, payment)

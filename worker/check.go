@@ -15,8 +15,8 @@ type MisfitError struct {
 	ExecutionID uint64
 	// EventID is the recorded event that the code does not ask for; 0 when the misfit is something else.
 	EventID uint64
-	// Reason says what the history holds, what the code asks for, and at which line, or where it panics. There is
-	// no payload in it.
+	// Reason says what the history holds, what the code asks for, and at which line, where it
+	// panics, or where another goroutine uses its context. There is no payload in it.
 	Reason string
 }
 
@@ -25,12 +25,13 @@ func (e *MisfitError) Error() string {
 	return fmt.Sprintf("%q, execution %d: %s", e.Instance, e.ExecutionID, e.Reason)
 }
 
-// Check replays one execution's history against the registered code, before that code is deployed. It makes no call
-// to the store and has no effects. After the end of the history the code may ask for anything. A function that panics
-// does not fit, unless the recorded one panicked, too. A history does not contain keys of the key-value map that an
-// earlier execution set, so code that decides by such keys is checked only in first executions. Payloads are decoded
-// by [Options].Codec. Errors: [*MisfitError]; [codec.ErrNotDecoded]; or another reason why the history cannot be
-// replayed, such as a version that is not registered.
+// Check replays one execution's history against the registered code, before that code is deployed. It makes no call to
+// the store and has no effects. After the end of the history the code may ask for anything. A function that panics
+// does not fit, unless the recorded one panicked, too. Nor does one whose context another goroutine uses. A history
+// does not contain keys of the key-value map that an earlier execution set, so code that decides by such keys is
+// checked only in first executions. Payloads are decoded by [Options].Codec. Errors: [*MisfitError];
+// [codec.ErrNotDecoded]; or another reason why the history cannot be replayed, such as a version that is not
+// registered.
 func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
 	misfit, err := w.check(ctx, history)
 	switch {

@@ -15,6 +15,17 @@ var panicking = orchestration.New(waiting.Name(), func(ctx *orchestration.Contex
 	panic("secret " + text)
 })
 
+// foreign is waiting after a change that uses the context in another goroutine.
+var foreign = orchestration.New(waiting.Name(), func(ctx *orchestration.Context, text string) (string, error) {
+	event, used := orchestration.WaitForEvent[string](ctx, "go"), make(chan struct{})
+	go func() {
+		defer close(used)
+		ctx.SetCustomStatus(text)
+	}()
+	<-used
+	return event.Await()
+})
+
 // TestCheck replays what a worker has recorded against code that fits and code that does not.
 func TestCheck(t *testing.T) {
 	t.Parallel()
@@ -26,10 +37,11 @@ func TestCheck(t *testing.T) {
 		event      uint64
 		misfit     bool
 	}{
-		"fits":            {waiting, "", 0, false},
-		"does not fit":    {changed, `execution 1: event 2 was a wait for event "go", the code now asks for activity "Echo" with 0 bytes at worker/hold_test.go:19`, 2, true},
-		"panics":          {panicking, `execution 1: the function panics at worker/check_test.go:15`, 0, true},
-		"another version": {waiting.WithVersion("2.0.0"), `orchestration "Waiting" version 1.0.0 is not registered (versions that are: [2.0.0])`, 0, false},
+		"fits":              {waiting, "", 0, false},
+		"does not fit":      {changed, `execution 1: event 2 was a wait for event "go", the code now asks for activity "Echo" with 0 bytes at worker/hold_test.go:19`, 2, true},
+		"panics":            {panicking, `execution 1: the function panics at worker/check_test.go:15`, 0, true},
+		"another goroutine": {foreign, `execution 1: another goroutine uses the context at worker/check_test.go:23`, 0, true},
+		"another version":   {waiting.WithVersion("2.0.0"), `orchestration "Waiting" version 1.0.0 is not registered (versions that are: [2.0.0])`, 0, false},
 	} {
 		w, err := worker.New(store, worker.Options{})
 		if err == nil {

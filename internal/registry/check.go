@@ -11,7 +11,7 @@ import (
 )
 
 // Check replays a recorded history against the registered code and returns where the code does
-// not fit any more, or where it panics, nil when it fits. turn has what is not in the history.
+// not fit any more, where it panics, or where another goroutine uses its context, nil when it fits. turn has what is not in the history.
 // Errors: a history that no code could fit, an orchestration or a version that is not registered, a
 // function that blocks.
 func (r *Registry) Check(ctx context.Context, history []provider.Event, turn replay.Turn) (*replay.Misfit, error) {
@@ -38,8 +38,12 @@ func (r *Registry) Check(ctx context.Context, history []provider.Event, turn rep
 	if broken, ok := result.Details.(provider.Configuration); ok && result.Misfit == nil {
 		return nil, errors.New(broken.DisplayMessage())
 	}
-	if panicked(result.Details) && !panicked(recordedFailure(history)) {
+	recorded := recordedFailure(history)
+	if panicked(result.Details) && !panicked(recorded) {
 		return panics(result), nil
+	}
+	if result.Misused != "" && recorded == nil {
+		return &replay.Misfit{Message: "another goroutine uses the context at " + result.Misused}, nil
 	}
 	return result.Misfit, nil
 }

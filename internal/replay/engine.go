@@ -262,6 +262,7 @@ func (e *engine) failMisuse(at string) bool {
 	if at == "" {
 		return false
 	}
+	e.res.Misused = at
 	e.failure = provider.Application{
 		Kind: provider.AppOrchestrationFailed,
 		Message: "the orchestration context was used from another goroutine at " + at +

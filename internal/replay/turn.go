@@ -100,6 +100,8 @@ type Result struct {
 	Places map[uint64]string
 	// PanicStack is where the function panicked, nil when it did not.
 	PanicStack []byte
+	// Misused is where another goroutine used the context, which has failed the turn, or empty.
+	Misused string
 	// StampError says why the stamp of the execution's first event is no version, which
 	// makes it run by the legacy policy; nil when it is one.
 	StampError error
