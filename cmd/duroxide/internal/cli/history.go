@@ -35,9 +35,10 @@ Payloads are shown by their size only. --data shows how each begins, and --json 
 them whole.
 
 --into writes histories with their payloads into a folder, one file each. Without ids it
-writes a sample: the newest instances of each orchestration, version and status. A test with orchestrationtest.ReplayDir replays them
-against the code that you want to deploy. This program cannot do that, because it does
-not have your code. Payloads that a codec has encoded stay encoded.`,
+writes a sample: the newest instances of each orchestration, version and status. A test
+with orchestrationtest.ReplayDir replays them against the code that you want to deploy.
+This program cannot do that, because it does not have your code. Payloads that a codec
+has encoded stay encoded.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wanted.check(cmd, a.json, args); err != nil {
 				return err

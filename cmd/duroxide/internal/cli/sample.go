@@ -32,6 +32,8 @@ func (s sampling) check(cmd *cobra.Command, asJSON bool, args []string) error {
 		return usageError{cmd, fmt.Errorf("needs exactly one instance id, not %d; a sample of all instances needs --into", len(args))}
 	case s.folder != "" && (asJSON || cmd.Flags().Changed("execution") || cmd.Flags().Changed("data")):
 		return usageError{cmd, errors.New("--into writes all of the latest executions as JSON, so leave --json, --execution and --data out")}
+	case s.folder == "" && cmd.Flags().Changed("each"):
+		return usageError{cmd, errors.New("--each needs --into")}
 	case s.each < 1:
 		return usageError{cmd, errors.New("--each must be at least 1")}
 	}

@@ -67,6 +67,7 @@ func TestHistoryInto(t *testing.T) {
 		{cli.ExitOK, "1 history in " + folder, []string{"a/b", "--into", folder}},
 		{cli.ExitNotFound, `there is no instance "z"`, []string{"z", "--into", folder}},
 		{cli.ExitUsage, "--each must be at least 1", []string{"--into", folder, "--each", "0"}},
+		{cli.ExitUsage, "--each needs --into", []string{"a/b", "--each", "2"}},
 		{cli.ExitUsage, "leave --json, --execution and --data out", []string{"--into", folder, "--json"}},
 		{cli.ExitUsage, "a sample of all instances needs --into", nil},
 	} {
