@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -118,7 +119,7 @@ func (a *app) printReplay(document replayDocument) error {
 		return a.printJSON(document)
 	}
 	for _, m := range document.Misfits {
-		a.screen.Printf("%s, execution %d: %s\n", m.Instance, m.ExecutionID, m.Reason)
+		a.screen.Printf("%s, execution %d: %s\n", screen.Visible(m.Instance), m.ExecutionID, screen.Visible(m.Reason))
 	}
 	if len(document.Misfits) == 0 {
 		a.screen.Printf("The code fits %s.\n", histories(document.Replayed))

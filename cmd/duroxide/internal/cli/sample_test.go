@@ -46,7 +46,7 @@ func TestHistoryInto(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for id, version := range map[string]string{"a/b": "1.0.0", "c": "1.1.0", "d": "1.1.0", "e": "1.1.0"} {
+	for id, version := range map[string]string{"a/b": "1.0.0", "c": "1.1.0", "d": "1.1.0", "e\x1b[2J": "1.1.0"} {
 		run, err := client.Start(ctx, client.New(store), sleeper, id, "", client.AtVersion(version))
 		if err == nil {
 			_, err = run.Wait(ctx)
@@ -101,6 +101,7 @@ func checkReplay(t *testing.T, store *sqlite.Store, fits orchestration.Definitio
 		{cli.ExitOK, "The code fits 1 history.", []worker.Registrable{fits}, []string{"a/b"}},
 		{cli.ExitOK, "The code fits 0 histories.", []worker.Registrable{fits}, nil}, // none runs
 		{cli.ExitFailure, "a/b, execution 1: the function returned, but history goes on with event 2, a timer", []worker.Registrable{other}, []string{"a/b"}},
+		{cli.ExitFailure, "e\uFFFD[2J, execution 1: ", []worker.Registrable{other}, []string{"e\x1b[2J"}}, // which cannot steer the terminal
 		{cli.ExitFailure, `"reason":"the function returned, but history goes on with event 2, a timer"}]}`, []worker.Registrable{other}, []string{"a/b", "--json"}},
 		{cli.ExitFailure, "1 of 2 histories could not be replayed", []worker.Registrable{fits}, []string{"a/b", "c"}},
 		{cli.ExitUsage, "--each must be at least 1", []worker.Registrable{fits}, []string{"--each", "0"}},
