@@ -85,6 +85,27 @@ func TestNameOfTableVariable(t *testing.T) {
 	})
 }
 
+// An error in a column that is computed deep inside a query is the query's error, whatever reads the column.
+func TestErrorsOfInnerColumns(t *testing.T) {
+	t.Parallel()
+	const zero, text = `8134 :1 Divide by zero error encountered.`, `245 :1 Conversion failed when converting the varchar value 'x' to data type int.`
+	exchanges(t, []exchange{
+		{`CREATE TABLE t (a INT, s VARCHAR(5)); INSERT t VALUES (0, 'x')`, ``},
+		{`SELECT 1 AS a UNION SELECT 'x'`, `1; ` + text},
+		{`SELECT 1 AS a UNION SELECT s FROM t`, `1; ` + text},
+		{`SELECT COUNT(*) FROM (SELECT 1 / a AS b FROM t UNION ALL SELECT 1) AS d WHERE d.b > 0`, `; ` + zero},
+		{`SELECT d.b FROM (SELECT 1 / a AS b FROM t) AS d LEFT JOIN t AS u ON u.a = 5`, `; ` + zero},
+		{`SELECT DISTINCT d.b FROM (SELECT 1 / a AS b FROM t) AS d`, `; ` + zero},
+		{`SELECT d.b FROM (SELECT DISTINCT 1 / a AS b FROM t) AS d WHERE d.b > 0`, `; ` + zero},
+		{`SELECT d.b FROM (SELECT MAX(a) AS m, 1 / MAX(a) AS b FROM t) AS d CROSS JOIN t`, `; ` + zero},
+		{`SELECT d.b FROM (VALUES (1), (1 / 0)) AS d (b) CROSS JOIN t ORDER BY d.b`, `; ` + zero},
+		{`SELECT d.b, ROW_NUMBER() OVER (ORDER BY d.b) FROM (SELECT 1 / a AS b FROM t) AS d`, `; ` + zero},
+		{`SELECT 1 WHERE EXISTS (SELECT 1 FROM (SELECT 1 / a AS b FROM t) AS d WHERE d.b = 1)`, `; ` + zero},
+		{`INSERT t (a) SELECT 1 AS a UNION SELECT s FROM t`, text},
+		{`SELECT COUNT(*) FROM t`, `1`},
+	})
+}
+
 // A trigger sees how many rows fired it and which columns were set, and what it does may fire others.
 func TestTriggers(t *testing.T) {
 	t.Parallel()

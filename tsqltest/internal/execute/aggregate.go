@@ -114,7 +114,7 @@ func (it *aggregating) Next() (bool, error) {
 	}
 	g := it.groups[it.set][it.at]
 	it.at++
-	return true, it.yield(g, it.sets[it.set])
+	return row(it.yield(g, it.sets[it.set]))
 }
 
 // fill reads the input.

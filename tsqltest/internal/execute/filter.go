@@ -102,7 +102,7 @@ func (it *computing) Next() (bool, error) {
 	if ok, err := it.input.Next(); !ok {
 		return false, err
 	}
-	return true, assign(it.run, it.compute.Assign)
+	return row(assign(it.run, it.compute.Assign))
 }
 
 func assign(r *Run, list []Assign) error {
@@ -168,7 +168,7 @@ func Values(rows [][]Assign, text string) *Rows {
 				return false, nil
 			}
 			i++
-			return true, assign(r, rows[i-1])
+			return row(assign(r, rows[i-1]))
 		}, nil
 	}}
 }

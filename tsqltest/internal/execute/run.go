@@ -26,11 +26,14 @@ type Operator interface {
 // slots. It can be opened again when it has been closed, and then sees the outer rows' slots as they are by then.
 type Iterator interface {
 	Open() error
-	// Next moves to the next row. After false it is not called again before the next Open.
+	// Next moves to the next row. After false it is not called again before the next Open. With an error it is false.
 	Next() (bool, error)
 	// Close gives back locks and memory. It may be called at any time, also twice.
 	Close()
 }
+
+// row is what Next returns when it has a row, unless an error has kept it from making the row.
+func row(err error) (bool, error) { return err == nil, err }
 
 // Run is one execution of a plan. Plans keep those that have ended for the next execution: a call of a small procedure
 // should not spend its time in making them.

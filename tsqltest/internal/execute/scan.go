@@ -177,7 +177,7 @@ func (it *scanning) Next() (bool, error) {
 			if it.scan.Row >= 0 {
 				it.run.Rows[it.scan.Row] = it.current.Row()
 			}
-			return true, it.noted()
+			return row(it.noted())
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (it *concatenating) Next() (bool, error) {
 			return false, err
 		}
 		if ok {
-			return true, assign(it.run, it.concat.Branches[it.at].Assign)
+			return row(assign(it.run, it.concat.Branches[it.at].Assign))
 		}
 		input.Close()
 		it.at, it.opened = it.at+1, false
