@@ -170,7 +170,8 @@ func sameText(c *Call) (sqltype.Type, error) {
 	return TextOf(c.Args[0].Type, false), nil
 }
 
-// longText has room for any result: 8,000 bytes, or (max) when the first argument has.
+// longText has room for any result: 8,000 bytes, or (max) when the first argument has. STUFF and REPLICATE keep binary
+// data, of which REPLACE and TRANSLATE make text.
 //
 // REPLACE may make a text longer than it was, to an extent that no rule tells; the server too describes the result as
 // 8,000 bytes.
@@ -183,7 +184,7 @@ func longText(c *Call) (sqltype.Type, error) {
 		}
 	}
 	switch {
-	case first.IsBinary():
+	case first.IsBinary() && (c.Name == "STUFF" || c.Name == "REPLICATE"):
 		if first.IsMax() {
 			return first, nil
 		}
@@ -197,7 +198,8 @@ func longText(c *Call) (sqltype.Type, error) {
 	}
 }
 
-// partOf is SUBSTRING, LEFT and RIGHT: as long as the whole, or as the number says if it is a literal.
+// partOf is SUBSTRING, LEFT and RIGHT: as long as the whole, or as the number says if it is a literal. SUBSTRING keeps
+// binary data, of which LEFT and RIGHT make text.
 func partOf(number int) rule {
 	return func(c *Call) (sqltype.Type, error) {
 		first := c.Args[0].Type
@@ -205,7 +207,7 @@ func partOf(number int) rule {
 			return sqltype.Type{}, fmt.Errorf("takes text or binary data, not %s", first)
 		}
 		t := TextOf(first, false)
-		if first.IsBinary() {
+		if first.IsBinary() && c.Name == "SUBSTRING" {
 			t = varbinary(first.Length)
 			switch first.Kind {
 			case sqltype.Image:
