@@ -53,6 +53,7 @@ type Step struct {
 // Why a step is needed.
 const (
 	reasonNew        = "not applied yet"
+	reasonNoRecords  = "it does not exist, or this login may not see it"
 	reasonChanged    = "its text has changed"
 	reasonEdited     = "it was edited on the server"
 	reasonMissing    = "it is missing on the server"

@@ -47,7 +47,7 @@ func TestPlan(t *testing.T) {
 		want    []string
 	}{
 		{"nothing there", three, &state{server: sqlServer}, []string{
-			"create schema [x]: not applied yet",
+			"create schema [x]: it does not exist, or this login may not see it",
 			"record revision 3: not applied yet",
 			"apply schema/0001_things.sql: not applied yet",
 			"apply schema/0002_storage.sql: not applied yet",

@@ -31,7 +31,7 @@ func (p *planner) foundation() Step {
 		batches = append(batches, p.statement(createSchema))
 	}
 	batches = append(batches, p.rewrite(foundationBatches())...)
-	return Step{Name: "schema " + Quote(p.schema), Action: ActionCreate, Reason: reasonNew, Batches: batches}
+	return Step{Name: "schema " + Quote(p.schema), Action: ActionCreate, Reason: reasonNoRecords, Batches: batches}
 }
 
 // recordScript fails if another process has been faster, and the script with it.
