@@ -90,6 +90,8 @@ const (
 	nullNever
 	nullIfFirst // when the first argument is NULL
 	nullOddly   // when an argument is NULL, or is no literal and so may have no answer
+	nullSized   // when an argument is NULL, or one after the first is no literal or 0: STR has no answer for such a length
+	nullButLast // when an argument is NULL, except the last, which may well be
 )
 
 // ErrOrdered is the error of [Function.Type] for PERCENTILE_DISC, which has the type of what WITHIN GROUP orders by.
@@ -250,6 +252,11 @@ func (f Function) Nullable(c *Call, rows Rows) bool {
 		return !slices.ContainsFunc(c.Args, func(a Argument) bool { return !a.Nullable })
 	case nullOddly:
 		return anyNull || slices.ContainsFunc(c.Args, func(a Argument) bool { return a.Literal == nil })
+	case nullSized:
+		return anyNull || slices.ContainsFunc(c.Args[1:], func(a Argument) bool { return a.Literal == nil }) ||
+			len(c.Args) > 1 && c.Args[1].Literal.Value == "0"
+	case nullButLast:
+		return slices.ContainsFunc(c.Args[:len(c.Args)-1], func(a Argument) bool { return a.Nullable })
 	default:
 		return anyNull
 	}
