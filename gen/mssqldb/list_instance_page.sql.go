@@ -19,7 +19,7 @@ var stmtListInstancePage = statement{
 
 // ListInstancePageParams holds the arguments of [Queries.ListInstancePage].
 type ListInstancePageParams struct {
-	After string
+	After *string
 	Limit int32
 }
 
@@ -40,7 +40,7 @@ type ListInstancePageResult struct {
 // ListInstancePage lists a page of instances, in the order of their ids (§6.22).
 func (q *Queries) ListInstancePage(ctx context.Context, p ListInstancePageParams) (ListInstancePageResult, error) {
 	a := newArgs(2)
-	required(&a, "after", sqlNVarChar(400), p.After)
+	nullable(&a, "after", sqlNVarChar(400), p.After)
 	required(&a, "limit", sqlInt{}, p.Limit)
 	var r ListInstancePageResult
 	err := q.call(ctx, &stmtListInstancePage, &a, func(_ int, rows *sql.Rows) (err error) {

@@ -121,7 +121,7 @@ func TestBulkPruningCommitsPortions(t *testing.T) {
 	}
 	r, err := prune()
 	ok(t, err)
-	if got, want := fmt.Sprint(r.Sets[0].Rows), "[[0 500 5000 ]]"; got != want {
+	if got, want := fmt.Sprint(r.Sets[0].Rows), "[[0 500 5000 \x01]]"; got != want {
 		t.Errorf("beside a writer: %s, want %s: instances, executions, events, where to go on", got, want)
 	}
 	if _, err := prune(); err == nil || !strings.Contains(err.Error(), "Lock request time out") {

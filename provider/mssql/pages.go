@@ -25,15 +25,18 @@ func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) 
 	if ok != (query.After != "") || ok && checkLength(opListPage, "PageQuery.After", after) != nil {
 		return provider.InstancePage{}, badPage(query)
 	}
-	limit := int32(query.Rows())
+	params := mssqldb.ListInstancePageParams{Limit: int32(query.Rows())}
+	if ok {
+		params.After = &after
+	}
 	result, err := read(ctx, s, opListPage, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancePageResult, error) {
-		return q.ListInstancePage(ctx, mssqldb.ListInstancePageParams{After: after, Limit: limit})
+		return q.ListInstancePage(ctx, params)
 	})
 	if err != nil {
 		return provider.InstancePage{}, err
 	}
 	page := provider.InstancePage{InstanceIDs: restoredIDs(result.Instances)}
-	if n := len(result.Instances); n == int(limit) {
+	if n := len(result.Instances); n == int(params.Limit) {
 		page.Next = "id:" + result.Instances[n-1].InstanceID
 	}
 	return page, nil

@@ -55,6 +55,47 @@ func TestIDsAreComparedByteForByte(t *testing.T) {
 	}
 }
 
+// Rule T3 for what goes through all ids in their order: an id that begins with a tab or a line end comes before the empty text,
+// because the server compares that as if it were a blank.
+func TestIDsThatBeginWithATab(t *testing.T) {
+	t.Parallel()
+	ids := []string{"\t", "\t\t", "\na", "\r", " ", "a", "\x01"}
+	store := emptyStore(t, 2)
+	for _, id := range ids {
+		ok(t, store.EnqueueForOrchestrator(t.Context(), start(id), 0))
+		turn, err := fetchTurn(t, store)
+		ok(t, err)
+		ok(t, store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+			LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
+		}))
+		ok(t, store.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: id + "/orphan"}, 0))
+	}
+	var listed []string
+	for query := (provider.PageQuery{Limit: 2}); ; {
+		page, err := store.ListInstancePage(t.Context(), query)
+		ok(t, err)
+		listed = append(listed, page.InstanceIDs...)
+		if query.After = page.Next; page.Next == "" {
+			break
+		}
+	}
+	if d := cmp.Diff(slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(listed))); d != "" {
+		t.Errorf("ListInstancePage (-stored +listed)\n%s", d)
+	}
+	for _, filter := range []provider.InstanceFilter{{}, {InstanceIDs: ids}} {
+		pruned, err := store.PruneExecutionsBulk(t.Context(), filter, provider.PruneOptions{})
+		ok(t, err)
+		if pruned.InstancesProcessed != uint64(len(ids)) {
+			t.Errorf("PruneExecutionsBulk of %q: %d instances, want %d", filter.InstanceIDs, pruned.InstancesProcessed, len(ids))
+		}
+	}
+	orphans, err := store.DeleteOrphanMessages(t.Context(), 0)
+	ok(t, err)
+	if orphans.Instances != uint64(len(ids)) {
+		t.Errorf("DeleteOrphanMessages: of %d ids, want %d", orphans.Instances, len(ids))
+	}
+}
+
 // Rule T4: what goes in comes out, of any size and with any characters. T-SQL's own functions on JSON cut at 4,000
 // characters, and a string of 8,000 bytes is where another type begins.
 func TestPayloadsOfAllSizes(t *testing.T) { //nolint:tparallel // see below

@@ -41,8 +41,9 @@ DECLARE @ids TABLE (
     -- It has messages to delete, and no start.
     orphan      BIT           NOT NULL
 );
--- No id is empty, so the first is behind this.
-DECLARE @last NVARCHAR(400) = COALESCE(@after, N''), @page NVARCHAR(400), @id NVARCHAR(400);
+-- No stored id has this character, so the first is behind it. It would not be behind the empty
+-- text, see list_instance_page.
+DECLARE @last NVARCHAR(400) = COALESCE(@after, NCHAR(1)), @page NVARCHAR(400), @id NVARCHAR(400);
 DECLARE @found INT = 100, @portion INT, @of_id BIGINT;
 DECLARE @instances BIGINT = 0, @messages BIGINT = 0, @in_time BIT = 1;
 BEGIN TRY

@@ -4,7 +4,7 @@
 -- Transaction: none.
 --
 -- Parameters:
---   @after  the id after which to begin; empty for the first
+--   @after  the id after which to begin, NULL for the first
 --   @limit  the largest number of instances
 --
 -- Result sets:
@@ -14,12 +14,17 @@
 --   versioning).
 --
 -- Hints: INDEX reads no more than the page, in its order.
+--
+-- gen:null @after
 CREATE OR ALTER PROCEDURE duroxide.list_instance_page
     @after NVARCHAR(400),
     @limit INT
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-- No stored id has this character. The empty text would not do: it is compared as if it were a
+-- blank, and a tab comes before a blank.
+SET @after = COALESCE(@after, NCHAR(1));
 -- gen:result Instances
 SELECT TOP (@limit) i.instance_id
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))

@@ -59,8 +59,9 @@ DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
 DECLARE @found BIT, @of_executions BIGINT, @of_events BIGINT;
 BEGIN TRY
 
-    -- No id is empty, so the first is behind this.
-    SET @after = COALESCE(@after, N'');
+    -- No stored id has this character, so the first is behind it. It would not be behind the empty
+    -- text, see list_instance_page.
+    SET @after = COALESCE(@after, NCHAR(1));
     WHILE @count = 1000 AND @done < @max_instances AND @in_time = 1
     BEGIN
         -- A page of instances, and which of them match.

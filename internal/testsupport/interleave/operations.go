@@ -309,7 +309,7 @@ func readers() []operation {
 		{name: "get metrics", batch: always("EXEC duroxide.get_system_metrics;\n"), anywhere: true},
 		{name: "list instances", batch: always("EXEC duroxide.list_instances; EXEC duroxide.list_instances_by_status @status = N'Running';\n"), anywhere: true},
 		{name: "list pages", batch: always("EXEC duroxide.list_ended_page @ended_before = 9000000000000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL, @limit = 10; " +
-			"EXEC duroxide.list_instance_page @after = N'', @limit = 10;\n"), anywhere: true},
+			"EXEC duroxide.list_instance_page @after = NULL, @limit = 10;\n"), anywhere: true},
 		{name: "read views", batch: always(readViews()), anywhere: true},
 		{name: "count messages", batch: always("EXEC duroxide.count_orphan_messages @older_than_ms = 0; EXEC duroxide.count_hidden_messages;\n"), anywhere: true},
 		{name: "list held instances", batch: always("EXEC duroxide.list_held_instances; EXEC duroxide.get_held_instance @instance_id = N'a';\n"), anywhere: true},
