@@ -164,8 +164,8 @@ type AckOrchestrationParams struct {
 	// added. Unknown ones are ignored.
 	CancelledActivities []ActivityRef
 	// DropTimers is for a turn that ends the instance. It deletes the instance's timers, which are its messages that
-	// are not visible yet and start nothing. Messages that the turn itself sends stay. A store may ignore DropTimers,
-	// because timers of an ended instance are dropped when they become due.
+	// are not visible yet, except starts and queue messages. Messages that the turn itself sends stay. A store may
+	// ignore DropTimers, because timers of an ended instance are dropped when they become due.
 	DropTimers bool
 }
 
