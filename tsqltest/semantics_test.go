@@ -106,6 +106,15 @@ func TestErrorsOfInnerColumns(t *testing.T) {
 	})
 }
 
+// A number that becomes text has the collation of the text that it meets, also as the default of LAG.
+func TestCollationOfConverted(t *testing.T) {
+	t.Parallel()
+	exchanges(t, []exchange{
+		{`CREATE TABLE t (a INT, s VARCHAR(40)); INSERT t VALUES (7, '7')`, ``},
+		{`SELECT CASE WHEN LAG('x', 1, a) OVER (ORDER BY a) = s THEN 1 END FROM t`, `1`},
+	})
+}
+
 // A trigger sees how many rows fired it and which columns were set, and what it does may fire others.
 func TestTriggers(t *testing.T) {
 	t.Parallel()

@@ -98,10 +98,10 @@ func (b *binder) converted(n *node, t value.Type) *node {
 	if n.typ.Type == t.Type {
 		return n
 	}
-	from := n.typ
+	from, label := n.typ, labelled(n)
 	return b.folded(&node{
-		kind: isCast, name: "convert " + from.String() + " " + t.String(), typ: t, label: n.label, nullable: n.nullable,
-		args: []*node{n}, at: n.at,
+		kind: isCast, name: "convert " + from.String() + " " + t.String(), typ: t, label: label.Label, other: label.Other,
+		nullable: n.nullable, args: []*node{n}, at: n.at,
 		value: strict1(func(v execute.Value) (execute.Value, error) { return value.Convert(v, from, t, 0) }),
 	})
 }
