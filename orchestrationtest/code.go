@@ -23,7 +23,7 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 	for i, definition := range definitions {
 		switch option := definition.(type) {
 		case nil:
-			return c, fmt.Errorf("definition %d of %d is nil: %w", i+1, len(definitions), registry.ErrInvalid) // as a worker does
+			return c, registry.Nil(i, len(definitions)) // as a worker does
 		case activityRetry:
 			if err := option.Validate(); err != nil { // as a worker does
 				return c, fmt.Errorf("ActivityRetry: %w", err)

@@ -85,7 +85,11 @@ func (t *turn) olderChildren(ctx context.Context, known []string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	listed = slices.DeleteFunc(listed, func(child string) bool { return slices.Contains(known, child) })
+	skip := make(map[string]bool, len(known))
+	for _, child := range known {
+		skip[child] = true
+	}
+	listed = slices.DeleteFunc(listed, func(child string) bool { return skip[child] })
 	var older []string
 	for some := range slices.Chunk(listed, mostChildren) {
 		var progress []provider.Progress

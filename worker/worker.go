@@ -97,7 +97,7 @@ func (w *Worker) Register(definitions ...Registrable) error {
 	}
 	for i, definition := range definitions {
 		if definition == nil {
-			return fmt.Errorf("definition %d of %d is nil: %w", i+1, len(definitions), registry.ErrInvalid)
+			return registry.Nil(i, len(definitions))
 		}
 		if err := definition.Register(w.registry); err != nil {
 			return err

@@ -11,9 +11,9 @@ import (
 )
 
 // Check replays a recorded history against the registered code and returns where the code does
-// not fit any more, where it panics, or where another goroutine uses its context, nil when it fits. turn has what is not in the history.
-// Errors: a history that no code could fit, an orchestration or a version that is not registered, a
-// function that blocks.
+// not fit any more, where it panics, or where another goroutine uses its context, nil when it
+// fits. turn has what is not in the history. Errors: a history that no code could fit, an
+// orchestration or a version that is not registered, a function that blocks.
 func (r *Registry) Check(ctx context.Context, history []provider.Event, turn replay.Turn) (*replay.Misfit, error) {
 	if len(history) == 0 {
 		return nil, errors.New("the history has no events")

@@ -21,6 +21,11 @@ const DefaultVersion = "1.0.0"
 // ErrInvalid is a registration that cannot be accepted.
 var ErrInvalid = errors.New("invalid registration")
 
+// Nil is the error for a definition that is nil, at a place among several.
+func Nil(place, of int) error {
+	return fmt.Errorf("definition %d of %d is nil: %w", place+1, of, ErrInvalid)
+}
+
 // ActivityFunc is an activity on opaque texts.
 type ActivityFunc func(ctx context.Context, input string) (string, error)
 

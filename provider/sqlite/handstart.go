@@ -49,7 +49,7 @@ func (k *taking) wouldTakeStart(t *tx, code int64) bool {
 // addTurn adds an instance's first message, and locks the instance; nil if anything is stored
 // of it.
 func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, code int64) (*turn, error) {
-	found := &turn{secret: newSecret()}
+	found := newTurn(newSecret(), start.Instance, nil)
 	until := t.now + f.lockFor
 	added, err := t.AddLockedStartInbox(ctx, sqlitedb.AddLockedStartInboxParams{
 		InstanceID: start.Instance, CodeID: code, LockToken: found.secret, LockedUntil: until, Now: t.now,
@@ -66,10 +66,8 @@ func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, c
 		return nil, err
 	}
 	found.taken = []int64{id}
-	found.LockToken, found.AttemptCount = turnToken(found.secret, start.Instance), 1
-	found.Item = provider.OrchestrationItem{
-		Instance: start.Instance, ExecutionID: 1, Version: provider.UnknownVersion, Messages: []provider.WorkItem{item},
-	}
+	found.AttemptCount = 1
+	found.Item.ExecutionID, found.Item.Version, found.Item.Messages = 1, provider.UnknownVersion, []provider.WorkItem{item}
 	columns.NameFromStart(&found.Item)
 	k := &kept{fresh: true}
 	k.lock(found.secret, t.now, found.taken)

@@ -78,7 +78,7 @@ func endsActivities(group []*job) (n int) {
 // lockReceiver locks an instance and adds messages to it that are the locked turn's; nil if the
 // instance cannot be locked in this way, or the fetch does not take it.
 func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.Message) (*turn, error) {
-	found := &turn{secret: newSecret(), held: f.held}
+	found := newTurn(newSecret(), messages[0].Instance, f.held)
 	k, err := t.lockIdle(ctx, f, messages[0].Instance, found.secret)
 	if k == nil || err != nil {
 		return nil, err
@@ -91,8 +91,7 @@ func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.
 	for i := range messages {
 		k.taken = append(k.taken, first+int64(i))
 	}
-	found.LockToken, found.AttemptCount = turnToken(found.secret, messages[0].Instance), 1
-	found.Item.Instance = messages[0].Instance
+	found.AttemptCount = 1
 	for _, m := range messages {
 		item, err := provider.DecodeWorkItem([]byte(m.Body))
 		if err != nil {

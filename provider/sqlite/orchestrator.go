@@ -156,9 +156,8 @@ func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, ne
 	if err != nil {
 		return nil, err
 	}
-	found := &turn{secret: secret, held: f.held, hidden: next.hidden}
-	found.LockToken = turnToken(secret, instance)
-	found.Item.Instance = instance
+	found := newTurn(secret, instance, f.held)
+	found.hidden = next.hidden
 	found, err = t.openTurn(ctx, log, found)
 	if found == nil || err != nil {
 		return nil, err

@@ -28,6 +28,14 @@ type turn struct {
 	held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
+// newTurn is a turn of an instance that is locked with a secret. held is that of the fetch.
+func newTurn(secret, instance string, held func(string, uint64) uint64) *turn {
+	t := &turn{secret: secret, held: held}
+	t.LockToken = turnToken(secret, instance)
+	t.Item.Instance = instance
+	return t
+}
+
 // decoded is the turn with its history.
 func (t *turn) decoded() *provider.FetchedOrchestration {
 	columns.DecodeHistory(&t.Item, t.history)

@@ -224,31 +224,20 @@ func (b *builder) alterIndex(s *syntax.AlterIndex) {
 	meant := func(k Key) bool { return s.Name == nil || Fold(k.Name) == Fold(s.Name.Value) }
 	switch s.Action {
 	case "DISABLE":
-		t.Keys, t.disabled = move(t.Keys, t.disabled, meant)
-	case "REBUILD":
-		t.disabled, t.Keys = move(t.disabled, t.Keys, meant)
-		slices.SortStableFunc(t.Keys, func(x, y Key) int { return rank(x) - rank(y) })
-	}
-}
-
-// move takes the keys that are meant from one list to the end of another.
-func move(from, to []Key, meant func(Key) bool) (rest, moved []Key) {
-	for _, k := range from {
-		if meant(k) {
-			to = append(to, k)
-		} else {
-			rest = append(rest, k)
+		for _, k := range t.Keys {
+			if meant(k) {
+				t.disabled = append(t.disabled, k)
+			}
 		}
+		t.Keys = slices.DeleteFunc(t.Keys, meant)
+	case "REBUILD":
+		for _, k := range t.disabled {
+			if meant(k) {
+				t.addKey(k)
+			}
+		}
+		t.disabled = slices.DeleteFunc(t.disabled, meant)
 	}
-	return rest, to
-}
-
-// rank orders keys: the primary key comes first.
-func rank(k Key) int {
-	if k.Primary {
-		return 0
-	}
-	return 1
 }
 
 // dropIndex removes an index: DROP INDEX i ON t, or the old DROP INDEX t.i.

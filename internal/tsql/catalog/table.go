@@ -289,11 +289,15 @@ func (e *editor) key(k syntax.Constraint, columns []string) {
 	if len(columns) == 0 {
 		return // all unknown, which is reported
 	}
-	key := Key{Name: name, Primary: primary, Columns: columns}
-	if primary {
-		e.t.Keys = slices.Insert(e.t.Keys, 0, key)
+	e.t.addKey(Key{Name: name, Primary: primary, Columns: columns})
+}
+
+// addKey adds a key, the primary key in front.
+func (t *Table) addKey(k Key) {
+	if k.Primary {
+		t.Keys = slices.Insert(t.Keys, 0, k)
 	} else {
-		e.t.Keys = append(e.t.Keys, key)
+		t.Keys = append(t.Keys, k)
 	}
 }
 

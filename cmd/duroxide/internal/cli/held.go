@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -86,7 +87,7 @@ func (s session) countHeld(ctx context.Context) (total int, reasons []*heldCount
 // heldRows are the lines of a table.
 func heldRows(reasons []*heldCountDocument) (rows [][]string) {
 	for _, r := range reasons {
-		rows = append(rows, []string{"held", fmt.Sprintf("%s since %s: %s", counted(uint64(r.Instances), "instance"), r.moment, r.Reason)})
+		rows = append(rows, []string{"held", fmt.Sprintf("%s since %s: %s", screen.Counted(uint64(r.Instances), "instance"), r.moment, r.Reason)})
 	}
 	return rows
 }
@@ -144,7 +145,7 @@ func (a *app) printRetried(document retriedDocument, all bool) error {
 		return a.printJSON(document)
 	}
 	if all {
-		a.screen.Printf("%s will be tried again.\n", counted(uint64(len(document.Retried)), "instance"))
+		a.screen.Printf("%s will be tried again.\n", screen.Counted(uint64(len(document.Retried)), "instance"))
 		return nil
 	}
 	for _, instance := range document.Retried {

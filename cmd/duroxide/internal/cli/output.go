@@ -52,12 +52,5 @@ func text(s *string) string {
 
 // sized says how many there are and how large they are together.
 func sized(n uint64, thing string, bytes uint64) string {
-	return counted(n, thing) + ", " + counted(bytes, "byte")
-}
-
-func counted(n uint64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return decimal(n) + " " + thing + "s"
+	return screen.Counted(n, thing) + ", " + screen.Counted(bytes, "byte")
 }

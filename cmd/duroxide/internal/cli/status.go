@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -174,11 +175,11 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 			rows = append(rows, []string{"keys", sized(s.KVUserKeyCount, "key", s.KVTotalValueBytes)})
 		}
 		if s.QueuePendingCount > 0 {
-			rows = append(rows, []string{"carried", counted(s.QueuePendingCount, "message")})
+			rows = append(rows, []string{"carried", screen.Counted(s.QueuePendingCount, "message")})
 		}
 	}
 	if document.DroppedMessages > 0 {
-		rows = append(rows, []string{"dropped", counted(document.DroppedMessages, "message")})
+		rows = append(rows, []string{"dropped", screen.Counted(document.DroppedMessages, "message")})
 	}
 	printTable(a.screen, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -108,4 +109,12 @@ func Preview(text string, limit int) string {
 		return string(runes)
 	}
 	return string(runes[:limit-1]) + "…"
+}
+
+// Counted says how many things there are: "1 byte", "2 bytes".
+func Counted(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.FormatUint(n, 10) + " " + thing + "s"
 }

@@ -101,18 +101,10 @@ func line(s *screen.Screen, start uint64, events []provider.Event, e entry, data
 	if e.data != nil && data {
 		parts = append(parts, screen.Preview(*e.data, maxData))
 	} else if e.data != nil {
-		parts = append(parts, s.Faint(sized(len(*e.data))))
+		parts = append(parts, s.Faint("("+screen.Counted(uint64(len(*e.data)), "byte")+")"))
 	}
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	s.Printf("%s\n", strings.TrimRight(paint(s, first.Kind, text)+strings.Join(parts, "  "), " "))
-}
-
-// sized stands for a payload that is not shown.
-func sized(bytes int) string {
-	if bytes == 1 {
-		return "(1 byte)"
-	}
-	return fmt.Sprintf("(%d bytes)", bytes)
 }
 
 // maxData is the number of characters shown of a text.
