@@ -55,7 +55,9 @@ func (s *shop) begin(t *testing.T) *sql.Tx {
 
 func begin(t *testing.T, db *sql.DB, level sql.IsolationLevel) *sql.Tx {
 	t.Helper()
-	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
+	// Not the context of the test, which ends before the cleanup: the driver does not wait for the answer to a rollback
+	// whose context has ended, and another call may have the connection when it comes.
+	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), &sql.TxOptions{Isolation: level})
 	ok(t, err)
 	t.Cleanup(func() { _ = tx.Rollback() })
 	return tx
