@@ -29,6 +29,10 @@ type instance struct {
 	status *string
 	// waiting are messages that came before the execution's start.
 	waiting []provider.WorkItem
+	// queues are the queue messages that no turn has read, and awaited those of which the last turn
+	// waits for a message.
+	queues  queues
+	awaited []string
 	// places are the lines that asked for what is recorded, by event.
 	places map[uint64]string
 	// mock is the start of a mocked orchestration.
@@ -70,15 +74,16 @@ func (e *Env) deliver(item provider.WorkItem) {
 	next, continues := item.(provider.ContinueAsNewItem)
 	start, starts := item.(provider.StartOrchestrationItem)
 	begins := starts && len(in.history) == 0 || continues
+	message, queued := item.(provider.QueueMessageItem)
 	switch {
 	case in.ended():
 		e.refuse(in, start)
 	case starts && !begins:
 		e.refuse(in, start)
+	case queued:
+		e.enqueue(in, message)
 	case !begins && (len(in.history) == 0 || in.continued()):
-		if _, message := item.(provider.QueueMessageItem); !message || len(in.history) > 0 {
-			in.waiting = append(in.waiting, item) // a message to nobody's queue is dropped
-		}
+		in.waiting = append(in.waiting, item)
 	case starts:
 		in.begin(replay.StartedBy(start), start.Version)
 		// A request from before the start was meant for somebody else.
@@ -137,7 +142,7 @@ func (e *Env) continueAsNew(in *instance, item provider.ContinueAsNewItem) {
 	in.kv = in.keys()
 	in.earlier = append(in.earlier, in.history)
 	in.begin(replay.ContinuedBy(item), item.Version)
-	e.turn(in, append(replay.Carried(in.id, in.started), in.unread()...))
+	e.turn(in, in.unread())
 }
 
 // refuse tells a parent that its child's id is taken.
@@ -168,7 +173,7 @@ func (e *Env) turn(in *instance, messages []provider.WorkItem) {
 			maxTurns, e.elapsed())
 	}
 	turn := e.turnOf(in)
-	turn.Messages = messages
+	turn.Messages, turn.Peeked = append(in.queues.peek(), messages...), true
 	if s := in.suspended; s != nil {
 		in.suspended = nil
 		if history, ok := s.Extend(0, in.history); ok {
@@ -201,6 +206,11 @@ func (e *Env) turn(in *instance, messages []provider.WorkItem) {
 	}
 	e.record(in, result)
 	e.act(in, result)
+	in.queues.read(result.Read)
+	in.awaited = result.Awaited
+	if in.queues.have(in.awaited) {
+		e.clock.add(e.clock.now, false, func() { e.readOn(in) })
+	}
 }
 
 // turnOf is what is the same for all turns of an execution.

@@ -143,6 +143,10 @@ type FetchOrchestrationParams struct {
 	// none. The store may then leave out the events before that one; [OrchestrationItem].HistoryFrom says whether it
 	// did. A store calls it at most once for each item it fetches. It must neither block nor call the store.
 	Held func(instance string, executionID uint64) (lastEventID uint64)
+	// Peek leaves the instance's queue messages in the store until a turn reads them, so that any number of them may
+	// wait. The item then comes with the first of them only, see [OrchestrationItem].Peeked. A store that cannot keep
+	// them ignores Peek.
+	Peek bool
 }
 
 // AckOrchestrationParams are the effects of one turn (§5.2).
@@ -167,7 +171,23 @@ type AckOrchestrationParams struct {
 	// are not visible yet, except starts and queue messages. Messages that the turn itself sends stay. A store may
 	// ignore DropTimers, because timers of an ended instance are dropped when they become due.
 	DropTimers bool
+	// Queues says what the turn did with the queue messages of a peeked item. nil deletes those that the item had, as
+	// all of an item that is not peeked, and lets the instance await all of its queues.
+	Queues *QueueReads
 }
+
+// QueueReads is what a turn did with queue messages (§5.28).
+type QueueReads struct {
+	// Read counts the messages that the turn has read, by queue. They are the oldest of their queue, and are deleted.
+	// Those that were not read wait in the store, each in its place, and the attempt of this turn is not counted.
+	Read map[string]int
+	// Awaited are the queues from which the instance waits for a message. It is fetchable when one of them has a
+	// message. A message in another queue makes it fetchable only if the queue was empty, and then once.
+	Awaited []string
+}
+
+// MaxPeeked is about how many messages of a queue a peeked item has at most.
+const MaxPeeked = 100
 
 // AbandonParams are the arguments of the two abandon calls (§5.3, §5.13).
 type AbandonParams struct {
@@ -244,6 +264,10 @@ type OrchestrationItem struct {
 	HistoryFrom uint64
 	// Messages holds the batch in queue order.
 	Messages []WorkItem
+	// Peeked answers [FetchOrchestrationParams].Peek. Of each queue, Messages then holds the oldest messages, without
+	// a gap: about [MaxPeeked] of a queue that the instance awaits, and one of some other queues. They stay in the
+	// store unless AckOrchestrationParams.Queues says that they were read.
+	Peeked bool
 	// HistoryError is set when an event could not be decoded. History and
 	// KVSnapshot are then empty. It matches [ErrCorrupt].
 	HistoryError error

@@ -17,6 +17,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		LockToken: t.fetched.LockToken, ExecutionID: b.executionID,
 		HistoryDelta: result.HistoryDelta, WorkerItems: result.WorkerItems,
 		Metadata: result.Metadata, CancelledActivities: result.CancelledActivities,
+		Queues: &provider.QueueReads{Read: result.Read, Awaited: result.Awaited},
 	}
 	var err error
 	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
@@ -147,6 +148,12 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
 	status := params.Metadata.Status
 	params.DropTimers = params.DropTimers || status != nil && status.Ended()
+	switch {
+	case !t.item.Peeked:
+		params.Queues = nil // the store keeps nothing
+	case params.Queues == nil:
+		params.Queues = &provider.QueueReads{} // and nothing was read
+	}
 	var encoded provider.AckOrchestrationParams
 	tries, err = t.settling.do(func(ctx context.Context) (err error) {
 		encoded, err = sealed.Turn(ctx, t.worker.options.Codec, params)

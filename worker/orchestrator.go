@@ -79,6 +79,7 @@ func (w *Worker) fetchTurn() provider.FetchOrchestrationParams {
 		LockTimeout: w.options.OrchestrationLockTimeout,
 		Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
 		Held:        w.cache.held,
+		Peek:        true,
 		Known:       w.known.orchestrations,
 	}
 }

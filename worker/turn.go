@@ -161,13 +161,9 @@ func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 	return b
 }
 
-// messages are the batch for the replay: carried messages first, starts left out.
-func (b begin) messages(instance string, batch []provider.WorkItem) []provider.WorkItem {
-	var messages []provider.WorkItem
-	if len(b.history) == 0 {
-		messages = replay.Carried(instance, b.started)
-	}
-	messages = slices.Grow(messages, len(batch))
+// messages are the batch for the replay: starts are left out.
+func (b begin) messages(batch []provider.WorkItem) []provider.WorkItem {
+	messages := make([]provider.WorkItem, 0, len(batch))
 	begun := len(b.history) > 0 || slices.ContainsFunc(batch, continues)
 	strangers := 0 // children of other parents that were to begin under this id and do not
 	for _, message := range batch {
@@ -226,8 +222,8 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	work := replay.Turn{
 		Instance: t.item.Instance, ExecutionID: b.executionID, Func: fn,
 		History: b.history, Started: b.started,
-		Messages: b.messages(t.item.Instance, t.item.Messages),
-		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
+		Messages: b.messages(t.item.Messages), Peeked: t.item.Peeked,
+		KV: t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
 		Limits: t.worker.options.limits(), Defaults: t.worker.options.ActivityRetry,
 		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
 		// Not a method of the turn, which a suspended function would keep in memory.
@@ -282,10 +278,6 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 		t.logger.WarnContext(ctx, "the execution's framework version is unreadable, it runs by the rules before 0.1.31",
 			"error", result.StampError)
 	}
-	if result.DroppedCarryForward > 0 {
-		t.logger.WarnContext(ctx, "continue-as-new left queue messages behind",
-			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
-	}
 	for _, message := range result.Unreadable {
 		t.logger.WarnContext(ctx, "a message that does not fit its declared type is skipped", "source", message.Source, "error", message.Err)
 	}
@@ -321,7 +313,7 @@ func (w *Worker) withError(logger *slog.Logger, failure provider.ErrorDetails) *
 
 // drop consumes the batch without effect.
 func (t *turn) drop(ctx context.Context) {
-	t.logger.DebugContext(ctx, "messages for a finished execution are dropped", "messages", len(t.item.Messages))
+	t.logger.DebugContext(ctx, "messages for a finished execution are dropped, but for unread queue messages", "messages", len(t.item.Messages))
 	params := provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, DropTimers: true}
 	notices, err := t.notices(ctx)
 	if err != nil {

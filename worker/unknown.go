@@ -115,7 +115,7 @@ func (t *turn) failUnknown(ctx context.Context, b begin, details provider.ErrorD
 
 // unknownDelta ends a history with the failure, or with the cancellation that the batch has.
 func (t *turn) unknownDelta(b begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
-	for _, message := range b.messages(t.item.Instance, t.item.Messages) {
+	for _, message := range b.messages(t.item.Messages) {
 		m, ok := message.(provider.CancelInstanceItem)
 		if !ok {
 			continue

@@ -108,7 +108,7 @@ func (u *unknownWatch) failTurns(ctx context.Context, unknownFor time.Duration) 
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil {
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
 			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Known: w.known.orchestrations,
-			Filter: &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
+			Filter: &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions}, Peek: true,
 		})
 		if fetched == nil || err != nil {
 			return err

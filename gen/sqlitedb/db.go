@@ -46,6 +46,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.appendEventStmt, err = db.PrepareContext(ctx, AppendEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendEvent: %w", err)
 	}
+	if q.awaitQueueStmt, err = db.PrepareContext(ctx, AwaitQueue); err != nil {
+		return nil, fmt.Errorf("error preparing query AwaitQueue: %w", err)
+	}
+	if q.awaitQueuesStmt, err = db.PrepareContext(ctx, AwaitQueues); err != nil {
+		return nil, fmt.Errorf("error preparing query AwaitQueues: %w", err)
+	}
 	if q.cancelWorkStmt, err = db.PrepareContext(ctx, CancelWork); err != nil {
 		return nil, fmt.Errorf("error preparing query CancelWork: %w", err)
 	}
@@ -132,6 +138,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteOrphansOfStmt, err = db.PrepareContext(ctx, DeleteOrphansOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteOrphansOf: %w", err)
+	}
+	if q.deleteQueueMessagesStmt, err = db.PrepareContext(ctx, DeleteQueueMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteQueueMessages: %w", err)
+	}
+	if q.deleteReadStmt, err = db.PrepareContext(ctx, DeleteRead); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteRead: %w", err)
 	}
 	if q.deleteStoreOfStmt, err = db.PrepareContext(ctx, DeleteStoreOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteStoreOf: %w", err)
@@ -310,6 +322,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.mergeValuesStmt, err = db.PrepareContext(ctx, MergeValues); err != nil {
 		return nil, fmt.Errorf("error preparing query MergeValues: %w", err)
 	}
+	if q.messageWaitsStmt, err = db.PrepareContext(ctx, MessageWaits); err != nil {
+		return nil, fmt.Errorf("error preparing query MessageWaits: %w", err)
+	}
 	if q.nextInboxWakeStmt, err = db.PrepareContext(ctx, NextInboxWake); err != nil {
 		return nil, fmt.Errorf("error preparing query NextInboxWake: %w", err)
 	}
@@ -340,8 +355,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.oldestPlainWorkStmt, err = db.PrepareContext(ctx, OldestPlainWork); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestPlainWork: %w", err)
 	}
+	if q.parkMessagesStmt, err = db.PrepareContext(ctx, ParkMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query ParkMessages: %w", err)
+	}
 	if q.passLockStmt, err = db.PrepareContext(ctx, PassLock); err != nil {
 		return nil, fmt.Errorf("error preparing query PassLock: %w", err)
+	}
+	if q.peekQueueStmt, err = db.PrepareContext(ctx, PeekQueue); err != nil {
+		return nil, fmt.Errorf("error preparing query PeekQueue: %w", err)
+	}
+	if q.peekQueuesStmt, err = db.PrepareContext(ctx, PeekQueues); err != nil {
+		return nil, fmt.Errorf("error preparing query PeekQueues: %w", err)
 	}
 	if q.putInstanceStmt, err = db.PrepareContext(ctx, PutInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query PutInstance: %w", err)
@@ -412,6 +436,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.startExecutionStmt, err = db.PrepareContext(ctx, StartExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query StartExecution: %w", err)
 	}
+	if q.takeWaitingStmt, err = db.PrepareContext(ctx, TakeWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query TakeWaiting: %w", err)
+	}
 	if q.touchInstanceStmt, err = db.PrepareContext(ctx, TouchInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query TouchInstance: %w", err)
 	}
@@ -476,6 +503,16 @@ func (q *Queries) Close() error {
 	if q.appendEventStmt != nil {
 		if cerr := q.appendEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing appendEventStmt: %w", cerr)
+		}
+	}
+	if q.awaitQueueStmt != nil {
+		if cerr := q.awaitQueueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing awaitQueueStmt: %w", cerr)
+		}
+	}
+	if q.awaitQueuesStmt != nil {
+		if cerr := q.awaitQueuesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing awaitQueuesStmt: %w", cerr)
 		}
 	}
 	if q.cancelWorkStmt != nil {
@@ -621,6 +658,16 @@ func (q *Queries) Close() error {
 	if q.deleteOrphansOfStmt != nil {
 		if cerr := q.deleteOrphansOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteOrphansOfStmt: %w", cerr)
+		}
+	}
+	if q.deleteQueueMessagesStmt != nil {
+		if cerr := q.deleteQueueMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteQueueMessagesStmt: %w", cerr)
+		}
+	}
+	if q.deleteReadStmt != nil {
+		if cerr := q.deleteReadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteReadStmt: %w", cerr)
 		}
 	}
 	if q.deleteStoreOfStmt != nil {
@@ -918,6 +965,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing mergeValuesStmt: %w", cerr)
 		}
 	}
+	if q.messageWaitsStmt != nil {
+		if cerr := q.messageWaitsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing messageWaitsStmt: %w", cerr)
+		}
+	}
 	if q.nextInboxWakeStmt != nil {
 		if cerr := q.nextInboxWakeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextInboxWakeStmt: %w", cerr)
@@ -968,9 +1020,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing oldestPlainWorkStmt: %w", cerr)
 		}
 	}
+	if q.parkMessagesStmt != nil {
+		if cerr := q.parkMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing parkMessagesStmt: %w", cerr)
+		}
+	}
 	if q.passLockStmt != nil {
 		if cerr := q.passLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing passLockStmt: %w", cerr)
+		}
+	}
+	if q.peekQueueStmt != nil {
+		if cerr := q.peekQueueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peekQueueStmt: %w", cerr)
+		}
+	}
+	if q.peekQueuesStmt != nil {
+		if cerr := q.peekQueuesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peekQueuesStmt: %w", cerr)
 		}
 	}
 	if q.putInstanceStmt != nil {
@@ -1088,6 +1155,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing startExecutionStmt: %w", cerr)
 		}
 	}
+	if q.takeWaitingStmt != nil {
+		if cerr := q.takeWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing takeWaitingStmt: %w", cerr)
+		}
+	}
 	if q.touchInstanceStmt != nil {
 		if cerr := q.touchInstanceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing touchInstanceStmt: %w", cerr)
@@ -1170,6 +1242,8 @@ type Queries struct {
 	addLockedStartInboxStmt       *sql.Stmt
 	addStartInboxStmt             *sql.Stmt
 	appendEventStmt               *sql.Stmt
+	awaitQueueStmt                *sql.Stmt
+	awaitQueuesStmt               *sql.Stmt
 	cancelWorkStmt                *sql.Stmt
 	claimSessionStmt              *sql.Stmt
 	cleanupSessionsStmt           *sql.Stmt
@@ -1199,6 +1273,8 @@ type Queries struct {
 	deleteMessageStmt             *sql.Stmt
 	deleteMessagesOfStmt          *sql.Stmt
 	deleteOrphansOfStmt           *sql.Stmt
+	deleteQueueMessagesStmt       *sql.Stmt
+	deleteReadStmt                *sql.Stmt
 	deleteStoreOfStmt             *sql.Stmt
 	deleteTimersStmt              *sql.Stmt
 	deleteWorkStmt                *sql.Stmt
@@ -1258,6 +1334,7 @@ type Queries struct {
 	lockWorkStmt                  *sql.Stmt
 	mergeTombstonesStmt           *sql.Stmt
 	mergeValuesStmt               *sql.Stmt
+	messageWaitsStmt              *sql.Stmt
 	nextInboxWakeStmt             *sql.Stmt
 	nextInstanceStmt              *sql.Stmt
 	nextPlainWorkStmt             *sql.Stmt
@@ -1268,7 +1345,10 @@ type Queries struct {
 	nextWorkWakeStmt              *sql.Stmt
 	oldestInstancesStmt           *sql.Stmt
 	oldestPlainWorkStmt           *sql.Stmt
+	parkMessagesStmt              *sql.Stmt
 	passLockStmt                  *sql.Stmt
+	peekQueueStmt                 *sql.Stmt
+	peekQueuesStmt                *sql.Stmt
 	putInstanceStmt               *sql.Stmt
 	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
@@ -1292,6 +1372,7 @@ type Queries struct {
 	showHeldStmt                  *sql.Stmt
 	stampSessionStmt              *sql.Stmt
 	startExecutionStmt            *sql.Stmt
+	takeWaitingStmt               *sql.Stmt
 	touchInstanceStmt             *sql.Stmt
 	unknownInstanceCodesStmt      *sql.Stmt
 	unknownWorkCodesStmt          *sql.Stmt
@@ -1313,6 +1394,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addLockedStartInboxStmt:       q.addLockedStartInboxStmt,
 		addStartInboxStmt:             q.addStartInboxStmt,
 		appendEventStmt:               q.appendEventStmt,
+		awaitQueueStmt:                q.awaitQueueStmt,
+		awaitQueuesStmt:               q.awaitQueuesStmt,
 		cancelWorkStmt:                q.cancelWorkStmt,
 		claimSessionStmt:              q.claimSessionStmt,
 		cleanupSessionsStmt:           q.cleanupSessionsStmt,
@@ -1342,6 +1425,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteMessageStmt:             q.deleteMessageStmt,
 		deleteMessagesOfStmt:          q.deleteMessagesOfStmt,
 		deleteOrphansOfStmt:           q.deleteOrphansOfStmt,
+		deleteQueueMessagesStmt:       q.deleteQueueMessagesStmt,
+		deleteReadStmt:                q.deleteReadStmt,
 		deleteStoreOfStmt:             q.deleteStoreOfStmt,
 		deleteTimersStmt:              q.deleteTimersStmt,
 		deleteWorkStmt:                q.deleteWorkStmt,
@@ -1401,6 +1486,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		lockWorkStmt:                  q.lockWorkStmt,
 		mergeTombstonesStmt:           q.mergeTombstonesStmt,
 		mergeValuesStmt:               q.mergeValuesStmt,
+		messageWaitsStmt:              q.messageWaitsStmt,
 		nextInboxWakeStmt:             q.nextInboxWakeStmt,
 		nextInstanceStmt:              q.nextInstanceStmt,
 		nextPlainWorkStmt:             q.nextPlainWorkStmt,
@@ -1411,7 +1497,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
 		oldestInstancesStmt:           q.oldestInstancesStmt,
 		oldestPlainWorkStmt:           q.oldestPlainWorkStmt,
+		parkMessagesStmt:              q.parkMessagesStmt,
 		passLockStmt:                  q.passLockStmt,
+		peekQueueStmt:                 q.peekQueueStmt,
+		peekQueuesStmt:                q.peekQueuesStmt,
 		putInstanceStmt:               q.putInstanceStmt,
 		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,
@@ -1435,6 +1524,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		showHeldStmt:                  q.showHeldStmt,
 		stampSessionStmt:              q.stampSessionStmt,
 		startExecutionStmt:            q.startExecutionStmt,
+		takeWaitingStmt:               q.takeWaitingStmt,
 		touchInstanceStmt:             q.touchInstanceStmt,
 		unknownInstanceCodesStmt:      q.unknownInstanceCodesStmt,
 		unknownWorkCodesStmt:          q.unknownWorkCodesStmt,

@@ -7,6 +7,50 @@ import (
 	"context"
 )
 
+const AwaitQueue = `-- name: AwaitQueue :execrows
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE orchestrator_queue.id = (
+    SELECT min(q.id)
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = ?1
+      AND q.queue = CAST(?2 AS TEXT)
+)
+  AND orchestrator_queue.kind = 4
+`
+
+// Makes the oldest message of a queue one that makes its instance fetchable.
+func (q *Queries) AwaitQueue(ctx context.Context, instanceID string, queue string) (int64, error) {
+	result, err := q.exec(ctx, q.awaitQueueStmt, AwaitQueue, instanceID, queue)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const AwaitQueues = `-- name: AwaitQueues :execrows
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE orchestrator_queue.instance_id = ?1
+  AND orchestrator_queue.kind = 4
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS q
+      WHERE q.instance_id = orchestrator_queue.instance_id
+        AND q.queue = orchestrator_queue.queue
+        AND q.id < orchestrator_queue.id
+  )
+`
+
+// Does what AwaitQueue does, for all queues of an instance.
+func (q *Queries) AwaitQueues(ctx context.Context, instanceID string) (int64, error) {
+	result, err := q.exec(ctx, q.awaitQueuesStmt, AwaitQueues, instanceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const CountFreeMessages = `-- name: CountFreeMessages :one
 SELECT count(*)
 FROM orchestrator_queue AS q
@@ -46,7 +90,7 @@ SELECT
     count(DISTINCT q.instance_id) AS instances,
     count(*) AS messages
 FROM orchestrator_queue AS q
-WHERE q.kind IN (0, 3)
+WHERE q.kind IN (0, 3, 4)
   AND q.visible_at <= ?1
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
@@ -108,7 +152,7 @@ func (q *Queries) DeleteMessagesOf(ctx context.Context, instances string) (int64
 const DeleteOrphansOf = `-- name: DeleteOrphansOf :execrows
 DELETE FROM orchestrator_queue
 WHERE orchestrator_queue.instance_id = ?1
-  AND orchestrator_queue.kind IN (0, 3)
+  AND orchestrator_queue.kind IN (0, 3, 4)
   AND orchestrator_queue.visible_at <= ?2
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = ?1)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = ?1)
@@ -125,6 +169,40 @@ func (q *Queries) DeleteOrphansOf(ctx context.Context, instanceID string, before
 	return result.RowsAffected()
 }
 
+const DeleteQueueMessages = `-- name: DeleteQueueMessages :execrows
+DELETE FROM orchestrator_queue
+WHERE instance_id = ?1
+  AND kind IN (0, 4)
+  AND visible_at <= ?2
+`
+
+// Deletes the visible queue messages of an id that nobody has started.
+func (q *Queries) DeleteQueueMessages(ctx context.Context, instanceID string, now int64) (int64, error) {
+	result, err := q.exec(ctx, q.deleteQueueMessagesStmt, DeleteQueueMessages, instanceID, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const DeleteRead = `-- name: DeleteRead :exec
+DELETE FROM orchestrator_queue
+WHERE orchestrator_queue.id IN (
+    SELECT q.id
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = ?1
+      AND q.queue = CAST(?2 AS TEXT)
+    ORDER BY q.id
+    LIMIT ?3
+)
+`
+
+// Deletes the oldest messages of a queue.
+func (q *Queries) DeleteRead(ctx context.Context, instanceID string, queue string, messages int64) error {
+	_, err := q.exec(ctx, q.deleteReadStmt, DeleteRead, instanceID, queue, messages)
+	return err
+}
+
 const DeleteTimers = `-- name: DeleteTimers :exec
 DELETE FROM orchestrator_queue
 WHERE instance_id = ?1
@@ -139,13 +217,14 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 `
 
 type EnqueueMessageParams struct {
 	InstanceID   string
 	Kind         int64
+	Queue        *string
 	CodeID       int64
 	WorkItem     string
 	VisibleAt    int64
@@ -160,6 +239,7 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 	result, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
 		arg.InstanceID,
 		arg.Kind,
+		arg.Queue,
 		arg.CodeID,
 		arg.WorkItem,
 		arg.VisibleAt,
@@ -265,7 +345,7 @@ const ListOrphans = `-- name: ListOrphans :many
 SELECT q.instance_id
 FROM orchestrator_queue AS q
 WHERE q.instance_id > ?1
-  AND q.kind IN (0, 3)
+  AND q.kind IN (0, 3, 4)
   AND q.visible_at <= ?2
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
@@ -317,12 +397,13 @@ SET lock_token = ?1, attempt_count = attempt_count + 1
 WHERE instance_id = ?2
   AND kind IN (0, 1, 2, 3)
   AND visible_at <= ?3
-RETURNING id, kind, work_item, attempt_count
+RETURNING id, kind, queue, work_item, attempt_count
 `
 
 type LockMessagesRow struct {
 	ID           int64
 	Kind         int64
+	Queue        *string
 	WorkItem     string
 	AttemptCount int64
 }
@@ -344,6 +425,7 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 		if err := rows.Scan(
 			&i.ID,
 			&i.Kind,
+			&i.Queue,
 			&i.WorkItem,
 			&i.AttemptCount,
 		); err != nil {
@@ -364,13 +446,15 @@ const LockVisibleMessages = `-- name: LockVisibleMessages :many
 UPDATE orchestrator_queue
 SET lock_token = ?1, attempt_count = attempt_count + 1
 WHERE instance_id = ?2
+  AND kind <= 3
   AND visible_at <= ?3
-RETURNING id, kind, work_item, attempt_count
+RETURNING id, kind, queue, work_item, attempt_count
 `
 
 type LockVisibleMessagesRow struct {
 	ID           int64
 	Kind         int64
+	Queue        *string
 	WorkItem     string
 	AttemptCount int64
 }
@@ -389,8 +473,163 @@ func (q *Queries) LockVisibleMessages(ctx context.Context, lockToken *string, in
 		if err := rows.Scan(
 			&i.ID,
 			&i.Kind,
+			&i.Queue,
 			&i.WorkItem,
 			&i.AttemptCount,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const MessageWaits = `-- name: MessageWaits :one
+SELECT EXISTS (
+    SELECT 1
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = ?1
+      AND q.queue = CAST(?2 AS TEXT)
+    UNION ALL
+    SELECT 1
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = ?1
+      AND q.kind = 0
+      AND q.visible_at <= ?3
+) AS waits
+`
+
+// Whether a new queue message waits without making its instance fetchable (kind 4): behind an
+// older one of its queue, or because a message of another queue makes the instance fetchable.
+func (q *Queries) MessageWaits(ctx context.Context, instanceID string, queue string, now int64) (bool, error) {
+	row := q.queryRow(ctx, q.messageWaitsStmt, MessageWaits, instanceID, queue, now)
+	var waits bool
+	err := row.Scan(&waits)
+	return waits, err
+}
+
+const ParkMessages = `-- name: ParkMessages :exec
+UPDATE orchestrator_queue
+SET kind = 4, lock_token = NULL, attempt_count = 0, misfit = NULL, misfit_at = NULL
+WHERE instance_id = ?1
+  AND kind = 0
+  AND visible_at <= ?2
+  AND lock_token = ?3
+`
+
+// Lets the queue messages that a turn had and did not read wait.
+func (q *Queries) ParkMessages(ctx context.Context, instanceID string, lockedAt int64, lockToken *string) error {
+	_, err := q.exec(ctx, q.parkMessagesStmt, ParkMessages, instanceID, lockedAt, lockToken)
+	return err
+}
+
+const PeekQueue = `-- name: PeekQueue :many
+SELECT id, kind, queue, work_item, visible_at
+FROM orchestrator_queue
+WHERE instance_id = ?1
+  AND queue = CAST(?2 AS TEXT)
+ORDER BY id
+LIMIT 100
+`
+
+type PeekQueueRow struct {
+	ID        int64
+	Kind      int64
+	Queue     *string
+	WorkItem  string
+	VisibleAt int64
+}
+
+// Lists the oldest messages of a queue, at most 100. LockMessages has locked the instance, and
+// that is enough: nobody else reads or deletes its messages.
+func (q *Queries) PeekQueue(ctx context.Context, instanceID string, queue string) ([]PeekQueueRow, error) {
+	rows, err := q.query(ctx, q.peekQueueStmt, PeekQueue, instanceID, queue)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeekQueueRow{}
+	for rows.Next() {
+		var i PeekQueueRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Queue,
+			&i.WorkItem,
+			&i.VisibleAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const PeekQueues = `-- name: PeekQueues :many
+WITH RECURSIVE queues AS (
+    SELECT (
+        SELECT min(q.queue)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = ?1
+          AND q.queue IS NOT NULL
+    ) AS queue
+    UNION ALL
+    SELECT (
+        SELECT min(q.queue)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = ?1
+          AND q.queue > p.queue
+    ) AS queue
+    FROM queues AS p
+    WHERE p.queue IS NOT NULL
+    LIMIT 10
+)
+SELECT m.id, m.kind, m.queue, m.work_item, m.visible_at
+FROM queues AS p
+JOIN orchestrator_queue AS m ON m.id = (
+    SELECT min(q.id)
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = ?1
+      AND q.queue = p.queue
+)
+`
+
+type PeekQueuesRow struct {
+	ID        int64
+	Kind      int64
+	Queue     *string
+	WorkItem  string
+	VisibleAt int64
+}
+
+// Lists the oldest message of each queue, for at most 10 queues.
+func (q *Queries) PeekQueues(ctx context.Context, instanceID string) ([]PeekQueuesRow, error) {
+	rows, err := q.query(ctx, q.peekQueuesStmt, PeekQueues, instanceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeekQueuesRow{}
+	for rows.Next() {
+		var i PeekQueuesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Queue,
+			&i.WorkItem,
+			&i.VisibleAt,
 		); err != nil {
 			return nil, err
 		}
@@ -419,6 +658,21 @@ func (q *Queries) ShowHeld(ctx context.Context, now int64, instanceID string) (i
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const TakeWaiting = `-- name: TakeWaiting :exec
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE instance_id = ?1
+  AND kind = 4
+  AND visible_at <= ?2
+`
+
+// Makes all visible queue messages of an instance ones that make it fetchable, for a turn that
+// takes all of them.
+func (q *Queries) TakeWaiting(ctx context.Context, instanceID string, now int64) error {
+	_, err := q.exec(ctx, q.takeWaitingStmt, TakeWaiting, instanceID, now)
+	return err
 }
 
 const UnlockMessages = `-- name: UnlockMessages :exec

@@ -98,9 +98,9 @@ func (e *engine) bind(h *Handle, event provider.Event) {
 		e.open[event.EventID] = true
 		h.child = k.Instance
 	case provider.ExternalSubscribed:
-		h.sub = e.external.get(k.Name).subscribe()
+		h.sub = e.external.get(k.Name).subscribe(event.EventID)
 	case provider.QueueSubscribed:
-		h.sub = e.queues.get(k.Name).subscribe()
+		h.sub = e.queues.get(k.Name).subscribe(event.EventID)
 		if h.dropped && e.exact {
 			h.sub.cancel()
 		}

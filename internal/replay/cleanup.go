@@ -39,13 +39,34 @@ func (v *Env) Cancelled() bool {
 func (v *Env) MustEnd() bool {
 	v.coroutine.mustRun()
 	if e := v.engine; e.known == 0 && e.turn.ExecutionID > 1 {
-		for i := 0; i < len(e.events) && !isSchedule(e.events[i].Kind); i++ {
-			if request, is := e.events[i].Kind.(provider.OrchestrationCancelRequested); is {
-				v.cancel(request.Reason)
-			}
+		if request, is := e.earlyCancelRequest(); is {
+			v.cancel(request.Reason)
 		}
 	}
 	return v.cancelled != nil
+}
+
+// earlyCancelRequest finds a cancellation that came before the function first asked for something.
+func (e *engine) earlyCancelRequest() (request provider.OrchestrationCancelRequested, found bool) {
+	for _, event := range e.events {
+		if isSchedule(event.Kind) {
+			return request, false
+		}
+		if request, found = event.Kind.(provider.OrchestrationCancelRequested); found {
+			return request, true
+		}
+	}
+	return e.arrivingCancelRequest()
+}
+
+// arrivingCancelRequest finds a cancellation that is not recorded yet.
+func (e *engine) arrivingCancelRequest() (request provider.OrchestrationCancelRequested, found bool) {
+	for _, next := range e.arriving {
+		if request, found = next.kind.(provider.OrchestrationCancelRequested); found {
+			return request, true
+		}
+	}
+	return request, false
 }
 
 // cancelBlocked ends an execution that is cancelled although its function blocks, unless the function
@@ -60,6 +81,7 @@ func (e *engine) cancelBlocked(ctx context.Context, err error) error {
 	_ = e.coroutine.stop(ctx) // it has control and is not waited for, and ends when it next uses its Env
 	e.tellMisuse()
 	e.env = &Env{}
+	e.arriveUnseen()
 	e.finishCancelled(reason)
 	e.cancelActivities()
 	e.res.Blocked = blocked

@@ -8,10 +8,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// MaxCarryForward is how many unconsumed queue messages continue-as-new takes
-// along; the first ones in order of arrival (§7.2).
-const MaxCarryForward = 100
-
 // result gathers the turn's effects.
 func (e *engine) result() *Result {
 	e.res.Outcome = e.outcome
@@ -20,6 +16,9 @@ func (e *engine) result() *Result {
 		e.send()
 		e.describeTurn()
 		e.notifyParent()
+		if e.outcome == Continue && e.turn.Peeked {
+			e.res.Awaited = e.awaited()
+		}
 	}
 	if e.turn.Places {
 		e.res.Places = e.places()
@@ -210,51 +209,43 @@ func (e *engine) nextExecution() provider.WorkItem {
 		Instance: e.turn.Instance, Orchestration: e.started.Name, Input: e.next.Input, Version: e.next.Version,
 		ParentInstance: e.started.ParentInstance, ParentID: e.started.ParentID, ParentExecutionID: e.started.ParentExecutionID,
 		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
-		DroppedMessages: e.started.DroppedMessages + e.res.DroppedCarryForward,
+		DroppedMessages: e.started.DroppedMessages,
 		Headers:         e.started.Headers,
 	}
 }
 
-// carryForward collects the queue messages that go along: under the exact policy all
-// that the function has not read, also those behind the point where it returned. Unread
-// ones that stay behind are counted. It runs before the waits are taken back, since under
-// the legacy policy those count as takers until then (§7.6).
+// carryForward collects the recorded queue messages that the function has not read, also those
+// behind the point where it returned. They go along in history order; the others are still in
+// the store.
 func (e *engine) carryForward() {
-	taken := e.legacyTakers()
 	places := map[string]int{}
 	for _, event := range e.events {
-		k, ok := event.Kind.(provider.QueueEventDelivered)
-		if !ok {
-			continue
-		}
-		place := places[k.Name]
-		places[k.Name]++
-		read, held := e.queues.get(k.Name).read[place], !e.exact && place < taken[k.Name]
-		switch {
-		case read && (e.exact || held):
-		case held || len(e.carried) == MaxCarryForward:
-			e.res.DroppedCarryForward++
-		default:
-			e.carried = append(e.carried, provider.Pair(k))
+		if k, ok := event.Kind.(provider.QueueEventDelivered); ok {
+			if e.isUnread(k.Name, places[k.Name]) {
+				e.carried = append(e.carried, provider.Pair(k))
+			}
+			places[k.Name]++
 		}
 	}
 }
 
-// legacyTakers counts the dequeues of each queue whose cancellation is not recorded.
-func (e *engine) legacyTakers() map[string]int {
-	cancelled := map[uint64]bool{}
-	for _, event := range e.events {
-		if _, ok := event.Kind.(provider.QueueSubscriptionCancelled); ok && event.SourceEventID != nil {
-			cancelled[*event.SourceEventID] = true
+// isUnread reports whether the function has not read a message of a queue, given by its place
+// among all that came. Those that it was not even told of have not arrived at its side.
+func (e *engine) isUnread(queue string, place int) bool {
+	ch := e.queues.get(queue)
+	return place >= ch.arrived || ch.unread[place]
+}
+
+// awaited are the queues of which the function waits for a message, in order.
+func (e *engine) awaited() []string {
+	var names []string
+	for name, ch := range e.queues.byName {
+		if ch.admits() {
+			names = append(names, name)
 		}
 	}
-	takers := map[string]int{}
-	for _, event := range e.events {
-		if k, ok := event.Kind.(provider.QueueSubscribed); ok && !cancelled[event.EventID] {
-			takers[k.Name]++
-		}
-	}
-	return takers
+	slices.Sort(names)
+	return names
 }
 
 // lastStatus is the custom status at the end of a history.

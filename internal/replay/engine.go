@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// maxQuiescenceRounds bounds how often a function may react to its own actions
-// within one turn (§7.2).
+// maxQuiescenceRounds bounds how often in a row a function may react to its own actions
+// without reading a message, within one turn (§7.2).
 const maxQuiescenceRounds = 100
 
 // engine is the state of an execution and of its present turn. What belongs to the turn
@@ -30,8 +30,11 @@ type engine struct {
 	coroutine *coroutine
 	// recorded is what the recorded history holds, or the start of a new execution.
 	recorded extent
-	// inbox knows what messages the history admits.
-	inbox inbox
+	// inbox knows what messages the history admits. arriving are those of the batch that are
+	// not recorded yet, and waiting the queue messages that no dequeue can read so far.
+	inbox    inbox
+	arriving []arrival
+	waiting  []provider.QueueEventDelivered
 
 	// bound are the handles by their schedule event.
 	bound map[uint64]*Handle
@@ -44,7 +47,7 @@ type engine struct {
 	exact bool
 	// external and queues are the waits by name. external only ever holds
 	// deliveries that found a subscription; queues keeps all (mailbox).
-	external, queues channels
+	external, queues *channels
 	// pending are this turn's new actions, in order.
 	pending []*Handle
 	// next is set by NextExecution.
@@ -83,6 +86,7 @@ func newEngine(turn Turn) *engine {
 	}
 	e.exact, e.res.StampError = isExact(e.events[0].DuroxideVersion)
 	e.external, e.queues = newChannels(e.exact, false), newChannels(e.exact, true)
+	e.queues.beginTurn(e.nextEventID())
 	e.env = &Env{engine: e, kv: maps.Clone(turn.KV)}
 	if e.env.kv == nil {
 		e.env.kv = map[string]provider.KVEntry{}
@@ -137,6 +141,7 @@ func (e *engine) run(ctx context.Context) error {
 			return e.cancelBlocked(ctx, err)
 		}
 	}
+	e.arriveUnseen()
 	e.failMisuse(e.coroutine.decide())
 	e.finish()
 	return nil
@@ -161,7 +166,7 @@ func (e *engine) walk(ctx context.Context) error {
 	// The function's reaction to a recorded event was seen by the turn that
 	// recorded it, so it is a replay; the reaction to a new event is not.
 	e.replaying(e.persisted > e.known)
-	for i := e.applied; i < len(e.events); i++ {
+	for i := e.applied; i < len(e.events) || len(e.arriving) > 0; i++ {
 		e.at = i
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
@@ -174,6 +179,10 @@ func (e *engine) walk(ctx context.Context) error {
 				e.checkReturnedEarly(i)
 				break
 			}
+			mustPoll = false
+		}
+		if i == len(e.events) && !e.arrive() {
+			break
 		}
 		mustPoll = e.apply(e.events[i]) || (e.dequeued && e.batchEnds(i))
 		if e.failure != nil {
@@ -199,7 +208,8 @@ func (e *engine) batchEnds(i int) bool {
 }
 
 // advance goes beyond the history: it polls once more if the last event asks for
-// it, then records what the function asked for and lets it react to that.
+// it, then records what the function asked for, and the messages that it can read, and
+// lets it react to that.
 func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 	if mustPoll && !e.returned() {
 		if err := e.poll(ctx); err != nil || e.failure != nil {
@@ -208,20 +218,27 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 	}
 	e.replaying(false)
 	e.releaseDropped()
-	for round := 0; e.convert() && !e.returned(); round++ {
-		if round == maxQuiescenceRounds {
+	for idle := 0; ; idle++ {
+		// A message that comes after what was asked for is observed after it, as in a replay.
+		if asked := e.convert(); e.returned() || !asked && !e.readWaiting() {
+			return nil
+		}
+		if idle == maxQuiescenceRounds {
 			e.failure = provider.Infrastructure{
 				Operation: "quiescence_loop",
-				Message: fmt.Sprintf("the orchestration did not come to rest within %d rounds: it has read that many messages that were there, "+
-					"or asked for as many things in a row, without having to wait; let it sleep or continue as new after fewer", maxQuiescenceRounds),
+				Message: fmt.Sprintf("the orchestration did not come to rest within %d rounds: it has asked for as many things in a row "+
+					"without having to wait; let it sleep or continue as new after fewer", maxQuiescenceRounds),
 			}
 			return nil
 		}
+		before := e.queues.reads
 		if err := e.poll(ctx); err != nil || e.failure != nil {
 			return err
 		}
+		if e.queues.reads > before {
+			idle = 0
+		}
 	}
-	return nil
 }
 
 // releaseDropped is where the legacy policy takes back the places of dropped dequeues.

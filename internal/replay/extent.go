@@ -73,7 +73,8 @@ func measure(events []provider.Event) extent {
 
 // spend counts an action, and ends the function when it is one too many: a loop that
 // asks for ever would take all memory before its turn ends. A replay asks again for
-// what is recorded, which counts for nothing.
+// what is recorded, which counts for nothing, and so does a dequeue that found its message:
+// a loop may read what is there.
 func (v *Env) spend(action Action) {
 	kind := action.event(&Handle{})
 	if kind == nil {
@@ -82,7 +83,7 @@ func (v *Env) spend(action Action) {
 	v.asked = v.asked.plus(kind)
 	e := v.engine
 	limits := e.turn.Limits
-	if actions := v.asked.actions - e.recorded.actions; limits.Actions > 0 && actions > limits.Actions {
+	if actions := v.asked.actions - e.recorded.actions - e.queues.readAtOnce; limits.Actions > 0 && actions > limits.Actions {
 		v.exceeded = exceeds(whatActions, actions, limits.Actions)
 	} else if bytes := v.asked.actionBytes - e.recorded.actionBytes; limits.Bytes > 0 && bytes > limits.Bytes {
 		v.exceeded = exceeds(whatBytes, bytes, limits.Bytes)
@@ -150,7 +151,7 @@ func (e *engine) warn() {
 		what                 string
 		before, after, limit int
 	}{
-		{whatActions, 0, grown.actions, limits.Actions},
+		{whatActions, 0, grown.actions - e.queues.readAtOnce, limits.Actions},
 		{whatEvents, e.persisted, len(e.events), limits.Events},
 		{whatBytes, e.recorded.bytes(), e.recorded.bytes() + grown.bytes(), limits.Bytes},
 	} {

@@ -57,7 +57,7 @@ func (e *engine) finishContinued() {
 	}
 	e.outcome = ContinuedAsNew
 	e.carryForward()
-	e.end(provider.OrchestrationContinuedAsNew{Input: e.next.Input, DroppedMessages: e.res.DroppedCarryForward})
+	e.end(provider.OrchestrationContinuedAsNew{Input: e.next.Input})
 }
 
 // finishReturned ends the execution with the function's result.
@@ -117,7 +117,8 @@ func (e *engine) cancelRequest() (reason string, ok bool) {
 			return request.Reason, true
 		}
 	}
-	return "", false
+	request, ok := e.arrivingCancelRequest()
+	return request.Reason, ok
 }
 
 // cancelDropped records a cancellation for everything the function gave up, once:

@@ -1,21 +1,101 @@
 package replay
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"math"
+	"slices"
 
-// receive turns the batch into events (§7.11 A). Messages that come too late or
-// a second time are left out; they are consumed all the same.
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// arrival is a message of the batch that has not become an event yet.
+type arrival struct {
+	source *uint64
+	kind   provider.EventKind
+}
+
+// receive decides which messages of the batch become events (§7.11 A). Messages that come
+// too late or a second time are left out; they are consumed all the same.
 func (e *engine) receive() {
 	in := &e.inbox
 	for _, event := range e.events[in.noted:] {
 		in.note(event)
 	}
 	in.noted = len(e.events)
+	e.arriving, e.waiting = nil, nil
+	if e.persisted == 0 {
+		e.recordCarried()
+	}
 	for _, message := range e.turn.Messages {
 		in.accept(message)
 		if e.failure != nil {
 			return
 		}
 	}
+}
+
+// recordCarried records what the execution has from the one before. It comes first.
+func (e *engine) recordCarried() {
+	for _, carried := range e.started.CarryForwardEvents {
+		e.record(nil, provider.QueueEventDelivered(carried))
+	}
+}
+
+// arrive records the next message of the batch and reports whether there was one. Of a
+// peeked batch, a queue message becomes an event only when a dequeue is there to read it.
+func (e *engine) arrive() bool {
+	for len(e.arriving) > 0 {
+		next := e.arriving[0]
+		e.arriving = e.arriving[1:]
+		if m, queued := next.kind.(provider.QueueEventDelivered); queued && e.turn.Peeked {
+			if !e.queues.get(m.Name).admits() {
+				e.waiting = append(e.waiting, m)
+				continue
+			}
+			e.read(m)
+		} else {
+			e.record(next.source, next.kind)
+		}
+		return true
+	}
+	return false
+}
+
+// arriveUnseen records what is left of the batch when the function looks at no more of it.
+func (e *engine) arriveUnseen() {
+	for _, next := range e.arriving {
+		if _, queued := next.kind.(provider.QueueEventDelivered); !queued || !e.turn.Peeked {
+			e.record(next.source, next.kind)
+		}
+	}
+	e.arriving = nil
+}
+
+// read records a queue message of a peeked batch, which thereby leaves the store.
+func (e *engine) read(m provider.QueueEventDelivered) provider.Event {
+	if e.res.Read == nil {
+		e.res.Read = map[string]int{}
+	}
+	e.res.Read[m.Name]++
+	return e.record(nil, m)
+}
+
+// readWaiting records and applies the message for the oldest dequeue that has one waiting, and
+// reports whether there is one. So a select between queues prefers the first, as one between
+// messages that are recorded does. Messages of one queue are read in their order.
+func (e *engine) readWaiting() bool {
+	next, oldest := -1, uint64(math.MaxUint64)
+	for i, m := range e.waiting {
+		if ch := e.queues.get(m.Name); ch.admits() && ch.open[len(ch.values)].event < oldest {
+			next, oldest = i, ch.open[len(ch.values)].event
+		}
+	}
+	if next < 0 {
+		return false
+	}
+	m := e.waiting[next]
+	e.waiting = slices.Delete(e.waiting, next, next+1)
+	e.apply(e.read(m))
+	return true
 }
 
 // inbox decides which messages become events.
@@ -49,8 +129,11 @@ func (in *inbox) finish(id uint64) {
 	delete(in.schedules, id)
 }
 
+func (in *inbox) arrives(source *uint64, kind provider.EventKind) {
+	in.engine.arriving = append(in.engine.arriving, arrival{source, kind})
+}
+
 func (in *inbox) accept(message provider.WorkItem) {
-	e := in.engine
 	switch m := message.(type) {
 	case provider.ActivityCompletedItem:
 		in.complete(m.ExecutionID, m.ID, provider.ActivityCompleted{Result: m.Result}, nil)
@@ -63,18 +146,18 @@ func (in *inbox) accept(message provider.WorkItem) {
 	case provider.SubOrchFailedItem:
 		in.complete(m.ParentExecutionID, m.ParentID, provider.SubOrchestrationFailed{Details: m.Details}, m.Details)
 	case provider.ExternalRaisedItem:
-		e.record(nil, provider.ExternalEvent{Name: m.Name, Data: m.Data})
+		in.arrives(nil, provider.ExternalEvent{Name: m.Name, Data: m.Data})
 	case provider.QueueMessageItem:
-		e.record(nil, provider.QueueEventDelivered{Name: m.Name, Data: m.Data})
+		in.arrives(nil, provider.QueueEventDelivered{Name: m.Name, Data: m.Data})
 	case provider.CancelInstanceItem:
 		if !in.cancelRequested {
 			in.cancelRequested = true
-			e.record(nil, provider.OrchestrationCancelRequested{Reason: m.Reason})
+			in.arrives(nil, provider.OrchestrationCancelRequested{Reason: m.Reason})
 		}
 	}
 }
 
-// complete records the completion of a schedule event. Any completion of an id
+// complete notes the completion of a schedule event. Any completion of an id
 // makes a later one a duplicate, whatever its kind: a redelivered failure must
 // not look like nondeterminism (P44).
 func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details provider.ErrorDetails) {
@@ -88,7 +171,7 @@ func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details
 		return
 	}
 	in.finish(id)
-	e.record(&id, kind)
+	in.arrives(&id, kind)
 	if details == nil {
 		return
 	}

@@ -34,9 +34,10 @@ func checkRandomOrchestration(t *rapid.T) {
 	p := program(rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(t, "program"))
 	choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 0, 120).Draw(t, "choices")
 	crashes := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 40).Draw(t, "crashes")
+	peek := rapid.IntRange(0, 3).Draw(t, "peek")
 
-	calm := simulate(t, p, choices, nil, nil)
-	crashed := simulate(t, p, choices, crashes, nil)
+	calm := simulate(t, p, choices, nil, nil, peek)
+	crashed := simulate(t, p, choices, crashes, nil, peek)
 	if diff := cmp.Diff(calm.told, crashed.told); diff != "" {
 		t.Errorf("crashes changed what happened (-without +with):\n%s", diff)
 	}
@@ -61,16 +62,17 @@ func checkSuspendedOrchestration(t *rapid.T) {
 	choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 0, 120).Draw(t, "choices")
 	crashes := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 40).Draw(t, "crashes")
 	evictions := rapid.SliceOfN(rapid.IntRange(0, 15), 1, 40).Draw(t, "evictions")
+	peek := rapid.IntRange(0, 3).Draw(t, "peek")
 
-	calm := simulate(t, p, choices, nil, nil)
-	suspended := simulate(t, p, choices, nil, evictions)
+	calm := simulate(t, p, choices, nil, nil, peek)
+	suspended := simulate(t, p, choices, nil, evictions, peek)
 	if diff := cmp.Diff(calm.stored, suspended.stored); diff != "" {
 		t.Errorf("suspended functions changed a history (-without +with):\n%s", diff)
 	}
 	if diff := cmp.Diff(calm.sent, suspended.sent); diff != "" {
 		t.Errorf("suspended functions changed what is sent (-without +with):\n%s", diff)
 	}
-	crashed := simulate(t, p, choices, crashes, evictions)
+	crashed := simulate(t, p, choices, crashes, evictions, peek)
 	if diff := cmp.Diff(calm.told, crashed.told); diff != "" {
 		t.Errorf("crashes and suspended functions changed what happened (-without +with):\n%s", diff)
 	}
@@ -285,6 +287,14 @@ type simulator struct {
 	budget    int                 // of what clients still send
 	ended     bool
 
+	// peek is how many messages of each queue a turn is shown, 0 if it consumes all. unread are
+	// those that turns have left, and awaited what the last turn waits for.
+	peek    int
+	unread  []provider.WorkItem
+	awaited []string
+	// enqueued and dequeued are the data of all queue messages, by queue.
+	enqueued, dequeued map[string][]string
+
 	// told is all that happened, without times: entries and items.
 	told []any
 	// stored are all histories as JSON, and sent all other effects.
@@ -292,8 +302,9 @@ type simulator struct {
 	sent   []any
 }
 
-func simulate(t *rapid.T, p program, choices, crashes, evictions []int) *simulator {
+func simulate(t *rapid.T, p program, choices, crashes, evictions []int, peek int) *simulator {
 	s := &simulator{
+		peek: peek, enqueued: map[string][]string{}, dequeued: map[string][]string{},
 		t: t, fn: do(p.whole), choices: choices, crashes: crashes, evictions: evictions, clock: now,
 		execution: 1, kv: map[string]provider.KVEntry{}, budget: 14,
 		begin: provider.OrchestrationStarted{Name: "Random", Version: "1.0.0", Input: "in"},
@@ -303,7 +314,7 @@ func simulate(t *rapid.T, p program, choices, crashes, evictions []int) *simulat
 		s.forget(1)
 	}()
 	for range s.choose(8) {
-		s.queue = append(s.queue, queued(fmt.Sprint("queue", s.choose(2)), "early"))
+		s.enqueue(s.choose(2))
 	}
 	s.turn()
 	for steps := 0; !s.ended; steps++ {
@@ -312,7 +323,75 @@ func simulate(t *rapid.T, p program, choices, crashes, evictions []int) *simulat
 		}
 		s.step()
 	}
+	s.checkQueues()
 	return s
+}
+
+// enqueue sends a message to one of the queues.
+func (s *simulator) enqueue(queue int) {
+	name := fmt.Sprint("queue", queue)
+	data := fmt.Sprint("message ", len(s.enqueued[name]))
+	s.enqueued[name] = append(s.enqueued[name], data)
+	s.queue = append(s.queue, queued(name, data))
+}
+
+// fetch takes what a turn is shown: all messages, or all but queue messages and the first peek
+// of each queue. The rest stays behind.
+func (s *simulator) fetch() (batch []provider.WorkItem) {
+	waiting := append(s.unread, s.queue...)
+	s.queue, s.unread = nil, nil
+	shown := map[string]int{}
+	for _, item := range waiting {
+		if m, ok := item.(provider.QueueMessageItem); ok && s.peek > 0 {
+			s.unread = append(s.unread, item)
+			if shown[m.Name]++; shown[m.Name] > s.peek {
+				continue
+			}
+		}
+		batch = append(batch, item)
+	}
+	return batch
+}
+
+// settle notes which queue messages a turn has read.
+func (s *simulator) settle(result *replay.Result, carried int) {
+	for _, event := range result.HistoryDelta {
+		m, ok := event.Kind.(provider.QueueEventDelivered)
+		if ok && carried == 0 {
+			s.dequeued[m.Name] = append(s.dequeued[m.Name], m.Data)
+		} else if ok {
+			carried--
+		}
+	}
+	s.awaited = result.Awaited
+	left := maps.Clone(result.Read)
+	s.unread = slices.DeleteFunc(s.unread, func(item provider.WorkItem) bool {
+		name := item.(provider.QueueMessageItem).Name
+		if left[name] == 0 {
+			return false
+		}
+		left[name]--
+		return true
+	})
+}
+
+// ready reports whether there is a turn to run.
+func (s *simulator) ready() bool {
+	return len(s.queue) > 0 || slices.ContainsFunc(s.unread, func(item provider.WorkItem) bool {
+		return slices.Contains(s.awaited, item.(provider.QueueMessageItem).Name)
+	})
+}
+
+// checkQueues checks that each message became an event once and in order, or is still there.
+func (s *simulator) checkQueues() {
+	for _, item := range append(s.unread, s.queue...) {
+		if m, ok := item.(provider.QueueMessageItem); ok {
+			s.dequeued[m.Name] = append(s.dequeued[m.Name], m.Data)
+		}
+	}
+	if diff := cmp.Diff(s.enqueued, s.dequeued); diff != "" {
+		s.t.Fatalf("queue messages (-sent +read or left):\n%s", diff)
+	}
 }
 
 // choose draws from the choices, 0 once they are used up.
@@ -336,7 +415,7 @@ func (s *simulator) step() {
 		if s.choose(3) == 0 {
 			s.queue = append(s.queue, raised("event"+name, data))
 		} else {
-			s.queue = append(s.queue, queued("queue"+name, data))
+			s.enqueue(s.choose(2))
 		}
 	case c == 6 && len(s.delivered) > 0 && s.budget > 0:
 		s.budget--
@@ -344,13 +423,14 @@ func (s *simulator) step() {
 	case c == 7 && s.budget > 0 && s.choose(3) == 0:
 		s.budget--
 		s.queue = append(s.queue, cancel("a client"))
-	case len(s.queue) > 0:
+	case s.ready():
 		s.turn()
 	case len(s.outside) > 0:
 		s.arrive(0)
 	case s.budget > 0:
 		s.budget--
-		s.queue = append(s.queue, raised("event"+fmt.Sprint(s.budget%2), "more"), queued("queue"+fmt.Sprint(s.budget/2%2), "more"))
+		s.queue = append(s.queue, raised("event"+fmt.Sprint(s.budget%2), "more"))
+		s.enqueue(s.budget / 2 % 2)
 	default:
 		s.queue = append(s.queue, cancel("stuck"))
 	}
@@ -379,13 +459,9 @@ func (s *simulator) arrive(i int) {
 // turn fetches all that is queued, runs it, perhaps crashes and runs it again, and
 // commits.
 func (s *simulator) turn() {
-	batch := slices.Clone(s.queue)
+	batch, carried := s.fetch(), 0
 	if len(s.history) == 0 {
-		var carried []provider.WorkItem
-		for _, pair := range s.begin.CarryForwardEvents {
-			carried = append(carried, queued(pair.Name, pair.Data))
-		}
-		batch = append(carried, batch...)
+		carried = len(s.begin.CarryForwardEvents)
 	}
 	result, worker := s.attempt(batch)
 	if s.crashes != nil {
@@ -397,7 +473,7 @@ func (s *simulator) turn() {
 		}
 	}
 	s.turns++
-	s.queue = s.queue[:0]
+	s.settle(result, carried)
 	s.forget(worker)
 	s.workers[worker] = result.Suspended
 	s.ack(result)
@@ -448,7 +524,7 @@ func (s *simulator) run(batch []provider.WorkItem, past []provider.Event, resume
 	result, err := replay.Run(s.t.Context(), replay.Turn{
 		Instance: instance, ExecutionID: s.execution, Func: s.fn, History: past, Started: s.begin,
 		Resume: resume, Keep: keep,
-		Messages: batch, KV: s.kv, FrameworkVersion: version, NowMs: func() uint64 { return s.clock },
+		Peeked: s.peek > 0, Messages: batch, KV: s.kv, FrameworkVersion: version, NowMs: func() uint64 { return s.clock },
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -474,7 +550,7 @@ func (s *simulator) ack(result *replay.Result) {
 		s.stored = append(s.stored, string(data))
 	}
 	s.sent = append(s.sent, result.WorkerItems, result.OrchestratorItems, result.CancelledActivities, result.Metadata,
-		result.Nearing, result.Unheard, result.DroppedCarryForward)
+		result.Nearing, result.Unheard, result.Read, result.Awaited)
 	s.outside = append(s.outside, result.WorkerItems...)
 	s.outside = slices.DeleteFunc(s.outside, func(item provider.WorkItem) bool {
 		m, ok := item.(provider.ActivityExecuteItem)

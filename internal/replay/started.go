@@ -21,12 +21,3 @@ func ContinuedBy(m provider.ContinueAsNewItem) provider.OrchestrationStarted {
 		DroppedMessages: m.DroppedMessages, Headers: m.Headers,
 	}
 }
-
-// Carried are the messages that an execution has from the one before. They come first.
-func Carried(instance string, started provider.OrchestrationStarted) []provider.WorkItem {
-	messages := make([]provider.WorkItem, 0, len(started.CarryForwardEvents))
-	for _, carried := range started.CarryForwardEvents {
-		messages = append(messages, provider.QueueMessageItem{Instance: instance, Name: carried.Name, Data: carried.Data})
-	}
-	return messages
-}

@@ -7,18 +7,15 @@ import "slices"
 // The n-th open subscription gets the n-th value that is left. How long one that was
 // dropped stays open is the policy's matter (see policy.go).
 type channel struct {
-	exact bool
-	// mailbox is true for a queue: a value outlives the subscription that had it.
-	mailbox bool
+	*channels
 	// open are the subscriptions that hold a place, values those that nobody has read.
 	// Under the exact policy both leave together when the function reads one; under the
 	// legacy one they stay, and a subscription leaves only by being cancelled.
 	open   []*subscription
 	values []value
-	// arrived counts all values, read those the function has read, by their place among
-	// all.
+	// unread are the values that the function has not read, by their place among all.
 	arrived int
-	read    map[int]bool
+	unread  map[int]bool
 }
 
 // value is something that arrived, and its place among all that did.
@@ -27,11 +24,14 @@ type value struct {
 	place int
 }
 
-// subscription is one wait on a channel.
-type subscription struct{ channel *channel }
+// subscription is one wait on a channel. event is its schedule event.
+type subscription struct {
+	channel *channel
+	event   uint64
+}
 
-func (c *channel) subscribe() *subscription {
-	s := &subscription{channel: c}
+func (c *channel) subscribe(event uint64) *subscription {
+	s := &subscription{channel: c, event: event}
 	c.open = append(c.open, s)
 	return s
 }
@@ -39,6 +39,10 @@ func (c *channel) subscribe() *subscription {
 // arrive adds a value.
 func (c *channel) arrive(data string) {
 	c.values = append(c.values, value{data: data, place: c.arrived})
+	if c.unread == nil {
+		c.unread = map[int]bool{}
+	}
+	c.unread[c.arrived] = true
 	c.arrived++
 }
 
@@ -67,10 +71,11 @@ func (s *subscription) take() (string, bool) {
 		return "", false
 	}
 	v := c.values[i]
-	if c.read == nil {
-		c.read = map[int]bool{}
+	delete(c.unread, v.place)
+	c.reads++
+	if s.event >= c.turnFrom {
+		c.readAtOnce++
 	}
-	c.read[v.place] = true
 	if c.exact {
 		c.open = slices.Delete(c.open, i, i+1)
 		c.values = slices.Delete(c.values, i, i+1)
@@ -80,18 +85,29 @@ func (s *subscription) take() (string, bool) {
 
 // channels holds the channels of one sort by name.
 type channels struct {
-	exact, mailbox bool
-	byName         map[string]*channel
+	exact bool
+	// mailbox is true for queues: a value outlives the subscription that had it.
+	mailbox bool
+	byName  map[string]*channel
+	// reads counts what the function has read.
+	reads int
+	// turnFrom is the first event of the present turn, and readAtOnce counts the waits of this
+	// turn that were answered in it.
+	turnFrom   uint64
+	readAtOnce int
 }
 
-func newChannels(exact, mailbox bool) channels {
-	return channels{exact: exact, mailbox: mailbox, byName: map[string]*channel{}}
+func newChannels(exact, mailbox bool) *channels {
+	return &channels{exact: exact, mailbox: mailbox, byName: map[string]*channel{}}
 }
 
-func (c channels) get(name string) *channel {
+// beginTurn begins to count the waits of a turn.
+func (c *channels) beginTurn(from uint64) { c.turnFrom, c.readAtOnce = from, 0 }
+
+func (c *channels) get(name string) *channel {
 	ch, ok := c.byName[name]
 	if !ok {
-		ch = &channel{exact: c.exact, mailbox: c.mailbox}
+		ch = &channel{channels: c}
 		c.byName[name] = ch
 	}
 	return ch

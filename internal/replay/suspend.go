@@ -88,6 +88,7 @@ func (s *Suspended) resume(turn Turn) *engine {
 	e := s.engine
 	e.turn, e.events, e.persisted = turn, turn.History, len(turn.History)
 	e.recorded = e.recorded.add(measure(e.events[e.known:]))
+	e.queues.beginTurn(e.nextEventID())
 	e.coroutine.begin(turn.UsedLate, turn.BlockedAfter, turn.Slow)
 	return e
 }

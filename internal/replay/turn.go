@@ -32,6 +32,9 @@ type Turn struct {
 	Started provider.OrchestrationStarted
 	// Messages are the batch in order, without start and continue items.
 	Messages []provider.WorkItem
+	// Peeked means that the store keeps the queue messages of the batch that the function does
+	// not read, see Result.Read. Otherwise all are recorded.
+	Peeked bool
 	// KV is the key-value map as of the execution's start.
 	KV map[string]provider.KVEntry
 	// FrameworkVersion is stamped on new events.
@@ -105,9 +108,10 @@ type Result struct {
 	// StampError says why the stamp of the execution's first event is no version, which
 	// makes it run by the legacy policy; nil when it is one.
 	StampError error
-	// DroppedCarryForward counts the unread queue messages that do not go along: those
-	// beyond the limit and, under the legacy policy, those that a dequeue held.
-	DroppedCarryForward uint64
+	// Read counts, by queue, the messages of a peeked batch that were read, and Awaited are the
+	// queues of which the function waits for a message that it did not find.
+	Read    map[string]int
+	Awaited []string
 	// Nearing are the limits of which this turn has reached half.
 	Nearing []Nearing
 	// Unheard are the names of events that arrived and that nobody waited for.

@@ -94,7 +94,7 @@ func jsonList[T any](operation string, list []T) (string, error) {
 // the caller names (step 1). The order is that of §5.2 except that what touches the
 // same row is done at once.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
-	held, ended, err := t.endLock(ctx, opAckOrchestration, r.Token)
+	held, ended, err := r.endLock(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -102,9 +102,6 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		return err
 	}
 	r.instance, r.first, r.own = held.instance, false, nil
-	if r.kept = t.kept(held.instance); !r.kept.lockedBy(held.secret) {
-		r.kept = nil
-	}
 	if err := r.deleteBatch(ctx, t, held); err != nil {
 		return err
 	}
@@ -125,9 +122,25 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		t.ended = append(t.ended, held.instance)
 	}
 	if !ended {
+		if err := r.awaitQueues(ctx, t); err != nil {
+			return err
+		}
 		return r.unlock(ctx, t, held)
 	}
 	return r.rest(ctx, t)
+}
+
+// endLock is that of the transaction. The lease of a turn that leaves messages ends last.
+func (r *turnResult) endLock(ctx context.Context, t *tx) (held lock, ended bool, err error) {
+	secret, instance := cutTurnToken(r.Token)
+	if r.kept = t.kept(instance); !r.kept.lockedBy(secret) {
+		r.kept = nil
+	}
+	if r.readsAll() {
+		return t.endLock(ctx, opAckOrchestration, r.Token)
+	}
+	held, err = t.liveLock(ctx, opAckOrchestration, r.Token)
+	return held, false, err
 }
 
 // rest brings the inbox up to date after a lease that has ended with all messages that there were.
@@ -155,6 +168,12 @@ func (r *turnResult) goesOn() bool { return r.kept != nil && !r.kept.fresh && r.
 
 // deleteBatch ends the messages that the turn has.
 func (r *turnResult) deleteBatch(ctx context.Context, t *tx, held lock) error {
+	if !r.readsAll() {
+		r.kept = nil
+		if err := r.deleteRead(ctx, t, held); err != nil {
+			return err
+		}
+	}
 	if r.kept != nil && len(r.kept.taken) == 1 {
 		return t.DeleteMessage(ctx, r.kept.taken[0])
 	}
@@ -176,7 +195,7 @@ func (r *turnResult) unlock(ctx context.Context, t *tx, held lock) error {
 	if passed == 0 {
 		return t.unlock(ctx, held.instance)
 	}
-	k.secret, k.taken = "", nil
+	k.secret, k.taken, k.queued = "", nil, nil
 	k.follow(r.History, r.first)
 	t.fetchable(held.instance, k.versionID, k.codeID, &k.waiting[0].id)
 	return nil
@@ -298,7 +317,7 @@ func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 		id := id + int64(i)
 		switch _, again := first[m.Instance]; {
 		case m.Instance == r.instance:
-			r.own = append(r.own, keptMessage{id, max(m.NotBefore, t.now), m.Kind, m.Body})
+			r.own = append(r.own, keptMessage{id, max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body})
 		case again:
 			first[m.Instance] = func() error { return t.refresh(ctx, m.Instance) }
 		default:

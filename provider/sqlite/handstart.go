@@ -49,7 +49,7 @@ func (k *taking) wouldTakeStart(t *tx, code int64) bool {
 // addTurn adds an instance's first message, and locks the instance; nil if anything is stored
 // of it.
 func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, code int64) (*turn, error) {
-	found := newTurn(newSecret(), start.Instance, nil)
+	found := newTurn(newSecret(), start.Instance, f)
 	until := t.now + f.lockFor
 	added, err := t.AddLockedStartInbox(ctx, sqlitedb.AddLockedStartInboxParams{
 		InstanceID: start.Instance, CodeID: code, LockToken: found.secret, LockedUntil: until, Now: t.now,
@@ -70,7 +70,7 @@ func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, c
 	found.Item.ExecutionID, found.Item.Version, found.Item.Messages = 1, provider.UnknownVersion, []provider.WorkItem{item}
 	columns.NameFromStart(&found.Item)
 	k := &kept{fresh: true}
-	k.lock(found.secret, t.now, found.taken)
+	k.lock(found.secret, t.now, found.taken, nil)
 	t.keep(start.Instance, k)
 	t.wakeInstance(until)
 	return found, nil

@@ -78,7 +78,7 @@ func endsActivities(group []*job) (n int) {
 // lockReceiver locks an instance and adds messages to it that are the locked turn's; nil if the
 // instance cannot be locked in this way, or the fetch does not take it.
 func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.Message) (*turn, error) {
-	found := newTurn(newSecret(), messages[0].Instance, f.held)
+	found := newTurn(newSecret(), messages[0].Instance, f)
 	k, err := t.lockIdle(ctx, f, messages[0].Instance, found.secret)
 	if k == nil || err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.
 	if err != nil {
 		return nil, err
 	}
-	k.lock(found.secret, t.now, nil)
+	k.lock(found.secret, t.now, nil, nil)
 	for i := range messages {
 		k.taken = append(k.taken, first+int64(i))
 	}

@@ -17,11 +17,12 @@ import (
 
 // deliver stores a message, as send does, and refreshes the inbox.
 func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error {
-	id, err := t.send(ctx, []columns.Message{m}, delay)
+	messages := []columns.Message{m}
+	id, err := t.send(ctx, messages, delay)
 	if err != nil {
 		return err
 	}
-	return t.receive(ctx, []columns.Message{m}, id, delay)
+	return t.receive(ctx, messages, id, delay)
 }
 
 // send stores messages, each visible after delay and not before its own time, and returns the
@@ -37,6 +38,11 @@ func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) 
 // sendTo is send to a turn, for the first time, if secret is that of its lock.
 func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, secret *string) (first int64, err error) {
 	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
+	if secret == nil {
+		if err := t.lineUp(ctx, messages); err != nil {
+			return 0, err
+		}
+	}
 	for i, m := range messages {
 		code, err := t.codeID(ctx, m.Code)
 		if err != nil {
@@ -45,6 +51,7 @@ func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64
 		rows[i] = sqlitedb.EnqueueMessageParams{
 			InstanceID:   m.Instance,
 			Kind:         m.Kind,
+			Queue:        m.Queue,
 			CodeID:       code,
 			WorkItem:     m.Body,
 			VisibleAt:    max(m.NotBefore, t.now+delay),
@@ -60,7 +67,14 @@ func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64
 // the others with the next, at little cost where it can.
 func (t *tx) receive(ctx context.Context, messages []columns.Message, first, delay int64) error {
 	instance := messages[0].Instance
+	if waits(messages) {
+		t.drop(instance) // the inbox stays as it is
+		return nil
+	}
 	for _, m := range messages {
+		if m.Kind == columns.KindWaiting {
+			return t.refresh(ctx, instance)
+		}
 		if max(m.NotBefore, t.now+delay) > t.now || m.Kind == columns.KindStart || m.Kind == columns.KindContinueAsNew {
 			return t.refresh(ctx, instance)
 		}

@@ -54,12 +54,15 @@ func (s stored) answer(instance string) (row inboxRow, ok bool) {
 	if until, leased := s.leased[instance]; leased {
 		return inboxRow{wake: until}, true
 	}
-	var hidden, visible [4]int
+	var hidden, visible [5]int
 	for _, m := range s.messages {
 		if m.instance != instance {
 			continue
 		}
 		ok = true
+		if m.kind == columns.KindWaiting {
+			continue
+		}
 		if m.visibleAt > s.now {
 			hidden[m.kind]++
 			row.wake = earlier(row.wake, m.visibleAt)
@@ -103,7 +106,7 @@ func (s stored) nextCode(instance string) string {
 
 // eligible says whether an instance that nobody has leased may be fetched, given
 // its messages by kind.
-func (s stored) eligible(instance string, hidden, visible [4]int) bool {
+func (s stored) eligible(instance string, hidden, visible [5]int) bool {
 	status, known := s.status[instance]
 	if known {
 		return status != provider.StatusContinuedAsNew || hidden[columns.KindContinueAsNew] == 0
@@ -347,7 +350,7 @@ func (m *inboxMachine) item(t *rapid.T, instance string) provider.WorkItem {
 	code := someCode.Draw(t, "code")
 	return rapid.SampledFrom([]provider.WorkItem{
 		provider.QueueMessageItem{Instance: instance, Name: "q"},
-		provider.QueueMessageItem{Instance: instance, Name: "q"},
+		provider.QueueMessageItem{Instance: instance, Name: "r"},
 		provider.ContinueAsNewItem{Instance: instance, Orchestration: code, Version: new("1")},
 		provider.StartOrchestrationItem{Instance: instance, Orchestration: code, ExecutionID: 1},
 		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
@@ -385,6 +388,7 @@ func (m *inboxMachine) fetch(t *rapid.T) {
 	}
 	want := state.next(newest, codes)
 	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
+		Peek:        rapid.Bool().Draw(t, "peek"),
 		LockTimeout: time.Duration(rapid.Int64Range(1, 600).Draw(t, "lease")) * millisecond, Known: known,
 		Filter: &provider.CapabilityFilter{SupportedVersions: []provider.VersionRange{{
 			Max: provider.Version{Minor: uint64(newest), Patch: 9},
@@ -432,6 +436,7 @@ func (m *inboxMachine) ack(t *rapid.T) {
 	params := provider.AckOrchestrationParams{
 		LockToken:   turn.LockToken,
 		ExecutionID: turn.Item.ExecutionID + uint64(rapid.IntRange(0, 1).Draw(t, "next execution")),
+		Queues:      m.reads(t, turn),
 	}
 	if rapid.Bool().Draw(t, "creates") {
 		params.Metadata.OrchestrationName, params.Metadata.OrchestrationVersion = new(someCode.Draw(t, "runs")), new("1")
@@ -452,17 +457,35 @@ func (m *inboxMachine) ack(t *rapid.T) {
 	m.mayBeLost(t, m.s.AckOrchestrationItem(t.Context(), params))
 }
 
-// message raises an event.
+// reads draws what a peeked turn has read, and what its instance awaits.
+func (m *inboxMachine) reads(t *rapid.T, turn *provider.FetchedOrchestration) *provider.QueueReads {
+	if !turn.Item.Peeked {
+		return nil
+	}
+	reads := provider.QueueReads{Read: map[string]int{}}
+	for _, item := range turn.Item.Messages {
+		if m, ok := item.(provider.QueueMessageItem); ok && rapid.Bool().Draw(t, "reads") {
+			reads.Read[m.Name]++
+		}
+	}
+	reads.Awaited = rapid.SampledFrom([][]string{nil, {"q"}, {"r", "q"}}).Draw(t, "awaited")
+	return &reads
+}
+
+// message raises an event, or sends a queue message.
 func (m *inboxMachine) message(t *rapid.T) {
 	instance := someInstances.Draw(t, "instance")
-	if err := m.s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: instance, Name: "e"}, 0); err != nil {
+	if err := m.s.EnqueueForOrchestrator(t.Context(), rapid.SampledFrom([]provider.WorkItem{
+		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
+		provider.QueueMessageItem{Instance: instance, Name: "q"}, provider.QueueMessageItem{Instance: instance, Name: "r"},
+	}).Draw(t, "message"), 0); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // turn fetches a turn and commits it, or keeps it for other actions.
 func (m *inboxMachine) turn(t *rapid.T) {
-	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: 500 * millisecond})
+	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: 500 * millisecond, Peek: rapid.Bool().Draw(t, "peek")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +504,7 @@ func (m *inboxMachine) turn(t *rapid.T) {
 	}).Draw(t, "event")
 	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: turn.Item.ExecutionID, HistoryDelta: []provider.Event{
 		event(turn.Item.Instance, m.nextEvent, kind),
-	}}
+	}, Queues: m.reads(t, turn)}
 	if len(turn.Item.History) == 0 {
 		ack.Metadata.OrchestrationName, ack.Metadata.OrchestrationVersion = new("A"), new("1")
 	}

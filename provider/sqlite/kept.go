@@ -46,6 +46,8 @@ type kept struct {
 	secret string
 	since  int64
 	taken  []int64
+	// queued counts the queue messages that the turn has, by queue.
+	queued map[string]int
 	// complete means that waiting are all other messages of the instance. They are visible, but for
 	// the only message of an instance that is asleep: its inbox says when it will be.
 	complete bool
@@ -58,6 +60,7 @@ type kept struct {
 type keptMessage struct {
 	id, visibleAt int64
 	kind          int64
+	queue         *string
 	body          string
 }
 
@@ -104,13 +107,13 @@ func (k *kept) asleep() bool { return k != nil && k.inbox != 0 }
 func (k *kept) lockedBy(secret string) bool { return k != nil && k.secret != "" && k.secret == secret }
 
 // lock notes that a turn has been locked that has these messages.
-func (k *kept) lock(secret string, since int64, taken []int64) {
-	k.secret, k.since, k.taken, k.waiting = secret, since, taken, nil
+func (k *kept) lock(secret string, since int64, taken []int64, queued map[string]int) {
+	k.secret, k.since, k.taken, k.queued, k.waiting = secret, since, taken, queued, nil
 }
 
 // unlock notes the end of a turn after which no message is left.
 func (k *kept) unlock() {
-	k.secret, k.taken, k.complete, k.waiting = "", nil, true, nil
+	k.secret, k.taken, k.queued, k.complete, k.waiting = "", nil, nil, true, nil
 }
 
 // follow notes what was appended to the history, which was empty if these are the first events.
@@ -157,7 +160,7 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 	}
 	long := false
 	for i, m := range messages {
-		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Body})
+		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body})
 		long = long || len(m.Body) > longestKept
 	}
 	if long || len(k.waiting) > mostKeptMessages {
@@ -216,7 +219,12 @@ func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb
 	if k != nil && len(k.waiting) == 1 && k.waiting[0].visibleAt <= t.now {
 		m := k.waiting[0]
 		err := t.LockMessage(ctx, &found.secret, m.id)
-		return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
+		return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, Queue: m.queue, WorkItem: m.body, AttemptCount: 1}}, err
+	}
+	if k == nil && !found.Item.Peeked {
+		if err := t.TakeWaiting(ctx, found.Item.Instance, t.now); err != nil {
+			return nil, err
+		}
 	}
 	if found.hidden {
 		return t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)

@@ -62,13 +62,19 @@ func readKept(ctx context.Context, s *Store, instance string, k *kept) (kept, er
 	return want, errorsOf(
 		each(ctx, s, of(fmt.Sprintf("SELECT event_id, event_data FROM history WHERE execution_id = %d AND instance_id = %%s ORDER BY event_id", want.execution)),
 			func(scan func(...any)) { scan(&want.last.ID, &want.last.Data) }),
-		each(ctx, s, of("SELECT id, visible_at, kind, work_item, coalesce(lock_token, '') FROM orchestrator_queue WHERE instance_id = %s ORDER BY id"),
+		each(ctx, s, of("SELECT id, visible_at, kind, queue, work_item, coalesce(lock_token, '') FROM orchestrator_queue WHERE instance_id = %s ORDER BY id"),
 			func(scan func(...any)) {
 				var m keptMessage
 				var token string
-				scan(&m.id, &m.visibleAt, &m.kind, &m.body, &token)
+				scan(&m.id, &m.visibleAt, &m.kind, &m.queue, &m.body, &token)
 				if token == want.secret && token != "" {
 					want.taken = append(want.taken, m.id)
+					if m.queue != nil {
+						if want.queued == nil {
+							want.queued = map[string]int{}
+						}
+						want.queued[*m.queue]++
+					}
 				} else if want.complete {
 					want.waiting = append(want.waiting, m)
 				}

@@ -56,13 +56,15 @@ type turnFetch struct {
 	versions provider.VersionRange
 	// held is what the caller has of histories, nil for nothing.
 	held func(instance string, executionID uint64) (lastEventID uint64)
+	// peek leaves queue messages where they are.
+	peek bool
 	codeSelection
 }
 
 // newTurnFetch checks what a fetch asks for; nil is one that no version fits. Error:
 // [provider.ErrInvalidArgument].
 func newTurnFetch(params provider.FetchOrchestrationParams) (*turnFetch, error) {
-	f := turnFetch{versions: anyVersion, held: params.Held}
+	f := turnFetch{versions: anyVersion, held: params.Held, peek: params.Peek}
 	var err error
 	if f.lockFor, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
 		return nil, err
@@ -156,7 +158,7 @@ func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, ne
 	if err != nil {
 		return nil, err
 	}
-	found := newTurn(secret, instance, f.held)
+	found := newTurn(secret, instance, &f)
 	found.hidden = next.hidden
 	found, err = t.openTurn(ctx, log, found)
 	if found == nil || err != nil {

@@ -35,8 +35,8 @@ var appendEvents = insert[sqlitedb.AppendEventParams]{"AppendEvent", sqlitedb.Ap
 	return []any{p.InstanceID, p.ExecutionID, p.EventID, p.EventType, p.EventData, p.CreatedAt}
 }}
 
-var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 8, func(p sqlitedb.EnqueueMessageParams) []any {
-	return []any{p.InstanceID, p.Kind, p.CodeID, p.WorkItem, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount}
+var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 9, func(p sqlitedb.EnqueueMessageParams) []any {
+	return []any{p.InstanceID, p.Kind, p.Queue, p.CodeID, p.WorkItem, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount}
 }}
 
 var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 12, func(p sqlitedb.EnqueueWorkParams) []any {

@@ -1,12 +1,10 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -18,8 +16,9 @@ type turn struct {
 	provider.FetchedOrchestration
 	// secret is what the database has of LockToken.
 	secret string
-	// taken are its messages.
-	taken []int64
+	// taken are its messages, and queued counts the queue messages among them, by queue.
+	taken  []int64
+	queued map[string]int
 	// history is that of Item.ExecutionID, in order, from Item.HistoryFrom on.
 	history []columns.Event
 	// hidden is set if the instance may have messages that are not visible yet.
@@ -28,9 +27,10 @@ type turn struct {
 	held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
-// newTurn is a turn of an instance that is locked with a secret. held is that of the fetch.
-func newTurn(secret, instance string, held func(string, uint64) uint64) *turn {
-	t := &turn{secret: secret, held: held}
+// newTurn is a turn of an instance that is locked with a secret for a fetch.
+func newTurn(secret, instance string, f *turnFetch) *turn {
+	t := &turn{secret: secret, held: f.held}
+	t.Item.Peeked = f.peek
 	t.LockToken = turnToken(secret, instance)
 	t.Item.Instance = instance
 	return t
@@ -72,7 +72,7 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, found *turn) (*turn
 	}
 	if row.Status != nil && provider.Status(*row.Status) == provider.StatusRunning {
 		k.versionID, k.codeID = *row.VersionID, *row.CodeID
-		k.lock(found.secret, t.now, found.taken)
+		k.lock(found.secret, t.now, found.taken, found.queued)
 		t.keep(instance, k)
 	}
 	return found, t.loadKept(ctx, found, k)
@@ -111,7 +111,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, his
 	case starts:
 		if !history {
 			k := &kept{fresh: true}
-			k.lock(found.secret, t.now, found.taken)
+			k.lock(found.secret, t.now, found.taken, found.queued)
 			t.keep(item.Instance, k)
 		}
 		return found, nil
@@ -124,8 +124,9 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, his
 // dropOrphans deletes the batch of an instance that nobody has started. Kept, it
 // would be fetched again and again (pitfall P3).
 func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) error {
-	instance, count := found.Item.Instance, len(found.Item.Messages)
-	if err := t.DeleteBatch(ctx, instance, t.now, &found.secret); err != nil {
+	instance := found.Item.Instance
+	count, err := t.DeleteQueueMessages(ctx, instance, t.now)
+	if err != nil {
 		return err
 	}
 	t.reports = append(t.reports, func() {
@@ -150,9 +151,8 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 	if err != nil {
 		return nil, err
 	}
-	// RETURNING promises no order.
-	slices.SortFunc(rows, func(a, b sqlitedb.LockMessagesRow) int { return cmp.Compare(a.ID, b.ID) })
 	whole := k != nil && len(rows) == len(k.waiting)
+	var messages []takenMessage
 	for _, row := range rows {
 		found.taken = append(found.taken, row.ID)
 		// Each message counts its own attempts; the batch reports the most, of those too
@@ -166,13 +166,27 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 			whole = false
 			continue
 		}
-		found.Item.Messages = append(found.Item.Messages, item)
+		messages = append(messages, takenMessage{row.ID, item})
+		if row.Queue != nil {
+			if found.queued == nil {
+				found.queued = map[string]int{}
+			}
+			found.queued[*row.Queue]++
+		}
 	}
+	if found.Item.Peeked && !whole {
+		waiting, err := t.peek(ctx, log, found)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, waiting...)
+	}
+	found.Item.Messages = inOrder(messages)
 	if !whole {
 		t.drop(instance)
 		return nil, nil
 	}
-	k.lock(found.secret, t.now, found.taken)
+	k.lock(found.secret, t.now, found.taken, found.queued)
 	return k, nil
 }
 

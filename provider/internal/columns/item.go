@@ -11,6 +11,9 @@ const (
 	KindContinueAsNew = 1
 	KindStart         = 2
 	KindOther         = 3
+	// KindWaiting is a queue message that does not make its instance fetchable. The store chooses
+	// between it and KindQueueMessage.
+	KindWaiting = 4
 )
 
 // Message is an item for the orchestrator queue, checked and encoded.
@@ -18,6 +21,8 @@ type Message struct {
 	Instance string
 	// Kind is one of the constants above.
 	Kind int64
+	// Queue is that of a queue message, nil for other items.
+	Queue *string
 	// Body is the item's JSON.
 	Body string
 	// Code is what a message that starts an execution needs, nil for any.
@@ -39,7 +44,7 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 		return Message{}, Invalid(operation,
 			"ActivityExecute of instance %q belongs to the worker queue, not to the orchestrator queue", typed.Instance)
 	case provider.QueueMessageItem:
-		m.Kind = KindQueueMessage
+		m.Kind, m.Queue = KindQueueMessage, new(Text(typed.Name))
 	case provider.ContinueAsNewItem:
 		m.Kind, m.Code = KindContinueAsNew, newStartCode(typed.Orchestration, typed.Version)
 	case provider.StartOrchestrationItem:

@@ -23,8 +23,9 @@ type TurnResult struct {
 	Work      []Work
 	Messages  []Message
 	Cancelled []provider.ActivityRef
-	// DropTimers is that of the arguments.
+	// DropTimers is that of the arguments, and Queues as well.
 	DropTimers bool
+	Queues     *provider.QueueReads
 }
 
 // NewTurnResult checks and encodes what a turn hands in, all but whether its
@@ -67,7 +68,28 @@ func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*T
 	if r.Cancelled, err = cancelled(operation, params.CancelledActivities); err != nil {
 		return nil, err
 	}
-	return r, nil
+	r.Queues, err = queueReads(operation, params.Queues)
+	return r, err
+}
+
+// queueReads checks what a turn did with queue messages.
+func queueReads(operation string, q *provider.QueueReads) (*provider.QueueReads, error) {
+	if q == nil {
+		return nil, nil //nolint:nilnil // nothing was said
+	}
+	reads := &provider.QueueReads{Read: map[string]int{}}
+	for queue, n := range q.Read {
+		if n < 0 {
+			return nil, Invalid(operation, "%d messages of queue %q were read", n, queue)
+		}
+		if n > 0 {
+			reads.Read[Text(queue)] += n
+		}
+	}
+	for _, queue := range q.Awaited {
+		reads.Awaited = append(reads.Awaited, Text(queue))
+	}
+	return reads, nil
 }
 
 // cancelled checks the activities to cancel. Those of an instance that cannot be are

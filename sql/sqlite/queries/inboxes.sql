@@ -122,7 +122,7 @@ FROM (
                     SELECT 1
                     FROM orchestrator_queue AS q
                     WHERE q.instance_id = t.instance_id
-                      AND q.kind > 0
+                      AND q.kind IN (1, 2, 3)
                 )
                 OR EXISTS (
                     SELECT 1

@@ -2,8 +2,25 @@
 -- inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 --
 -- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
+INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
+VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
+
+-- Whether a new queue message waits without making its instance fetchable (kind 4): behind an
+-- older one of its queue, or because a message of another queue makes the instance fetchable.
+--
+-- name: MessageWaits :one
+SELECT EXISTS (
+    SELECT 1
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.queue = CAST(@queue AS TEXT)
+    UNION ALL
+    SELECT 1
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.kind = 0
+      AND q.visible_at <= @now
+) AS waits;
 
 -- Gives a turn every visible message of its instance, including messages that a dead
 -- turn had: the lease on the instance keeps other turns away.
@@ -17,7 +34,7 @@ SET lock_token = @lock_token, attempt_count = attempt_count + 1
 WHERE instance_id = @instance_id
   AND kind IN (0, 1, 2, 3)
   AND visible_at <= @now
-RETURNING id, kind, work_item, attempt_count;
+RETURNING id, kind, queue, work_item, attempt_count;
 
 -- Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
 -- messages: those would be read, too.
@@ -26,8 +43,119 @@ RETURNING id, kind, work_item, attempt_count;
 UPDATE orchestrator_queue
 SET lock_token = @lock_token, attempt_count = attempt_count + 1
 WHERE instance_id = @instance_id
+  AND kind <= 3
   AND visible_at <= @now
-RETURNING id, kind, work_item, attempt_count;
+RETURNING id, kind, queue, work_item, attempt_count;
+
+-- Lists the oldest messages of a queue, at most 100. LockMessages has locked the instance, and
+-- that is enough: nobody else reads or deletes its messages.
+--
+-- name: PeekQueue :many
+SELECT id, kind, queue, work_item, visible_at
+FROM orchestrator_queue
+WHERE instance_id = @instance_id
+  AND queue = CAST(@queue AS TEXT)
+ORDER BY id
+LIMIT 100;
+
+-- Lists the oldest message of each queue, for at most 10 queues.
+--
+-- name: PeekQueues :many
+WITH RECURSIVE queues AS (
+    SELECT (
+        SELECT min(q.queue)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = @instance_id
+          AND q.queue IS NOT NULL
+    ) AS queue
+    UNION ALL
+    SELECT (
+        SELECT min(q.queue)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = @instance_id
+          AND q.queue > p.queue
+    ) AS queue
+    FROM queues AS p
+    WHERE p.queue IS NOT NULL
+    LIMIT 10
+)
+SELECT m.id, m.kind, m.queue, m.work_item, m.visible_at
+FROM queues AS p
+JOIN orchestrator_queue AS m ON m.id = (
+    SELECT min(q.id)
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.queue = p.queue
+);
+
+-- Deletes the oldest messages of a queue.
+--
+-- name: DeleteRead :exec
+DELETE FROM orchestrator_queue
+WHERE orchestrator_queue.id IN (
+    SELECT q.id
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.queue = CAST(@queue AS TEXT)
+    ORDER BY q.id
+    LIMIT @messages
+);
+
+-- Lets the queue messages that a turn had and did not read wait.
+--
+-- name: ParkMessages :exec
+UPDATE orchestrator_queue
+SET kind = 4, lock_token = NULL, attempt_count = 0, misfit = NULL, misfit_at = NULL
+WHERE instance_id = @instance_id
+  AND kind = 0
+  AND visible_at <= @locked_at
+  AND lock_token = @lock_token;
+
+-- Makes the oldest message of a queue one that makes its instance fetchable.
+--
+-- name: AwaitQueue :execrows
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE orchestrator_queue.id = (
+    SELECT min(q.id)
+    FROM orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.queue = CAST(@queue AS TEXT)
+)
+  AND orchestrator_queue.kind = 4;
+
+-- Makes all visible queue messages of an instance ones that make it fetchable, for a turn that
+-- takes all of them.
+--
+-- name: TakeWaiting :exec
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE instance_id = @instance_id
+  AND kind = 4
+  AND visible_at <= @now;
+
+-- Does what AwaitQueue does, for all queues of an instance.
+--
+-- name: AwaitQueues :execrows
+UPDATE orchestrator_queue
+SET kind = 0
+WHERE orchestrator_queue.instance_id = @instance_id
+  AND orchestrator_queue.kind = 4
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS q
+      WHERE q.instance_id = orchestrator_queue.instance_id
+        AND q.queue = orchestrator_queue.queue
+        AND q.id < orchestrator_queue.id
+  );
+
+-- Deletes the visible queue messages of an id that nobody has started.
+--
+-- name: DeleteQueueMessages :execrows
+DELETE FROM orchestrator_queue
+WHERE instance_id = @instance_id
+  AND kind IN (0, 4)
+  AND visible_at <= @now;
 
 -- Does what LockMessages does, for a caller that knows the only message of the instance.
 --
@@ -143,7 +271,7 @@ SELECT
     count(DISTINCT q.instance_id) AS instances,
     count(*) AS messages
 FROM orchestrator_queue AS q
-WHERE q.kind IN (0, 3)
+WHERE q.kind IN (0, 3, 4)
   AND q.visible_at <= @before
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
@@ -155,7 +283,7 @@ WHERE q.kind IN (0, 3)
 SELECT q.instance_id
 FROM orchestrator_queue AS q
 WHERE q.instance_id > @after
-  AND q.kind IN (0, 3)
+  AND q.kind IN (0, 3, 4)
   AND q.visible_at <= @before
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
@@ -170,7 +298,7 @@ LIMIT 100;
 -- name: DeleteOrphansOf :execrows
 DELETE FROM orchestrator_queue
 WHERE orchestrator_queue.instance_id = @instance_id
-  AND orchestrator_queue.kind IN (0, 3)
+  AND orchestrator_queue.kind IN (0, 3, 4)
   AND orchestrator_queue.visible_at <= @before
   AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = @instance_id)

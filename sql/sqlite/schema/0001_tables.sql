@@ -121,8 +121,13 @@ CREATE TABLE orchestrator_queue (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     instance_id   TEXT    NOT NULL,
     -- The kinds that the rules about fetchable instances distinguish (§5.1):
-    -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
-    kind          INTEGER NOT NULL CHECK (kind IN (0, 1, 2, 3)),
+    -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else, 4 a QueueMessage
+    -- that waits without making its instance fetchable (§5.1): until a turn awaits its queue, or
+    -- behind an older message.
+    kind          INTEGER NOT NULL CHECK (kind IN (0, 1, 2, 3, 4)),
+    -- The queue of a message of kind 0 or 4; NULL for the others. A turn gets the oldest messages
+    -- of a queue, without a gap.
+    queue         TEXT    CHECK ((queue IS NULL) = (kind IN (1, 2, 3))),
     -- code_names.id of the execution that a message of kind 1 or 2 starts.
     code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
@@ -144,6 +149,10 @@ CREATE TABLE orchestrator_queue (
 -- For RefreshInbox, which computes an inbox (queries/inboxes.sql), and for fetches,
 -- acknowledgements and deletions, which need an instance's messages.
 CREATE INDEX orchestrator_queue_by_instance ON orchestrator_queue (instance_id, kind, visible_at);
+
+-- For the messages of one queue, oldest first.
+CREATE INDEX orchestrator_queue_by_queue ON orchestrator_queue (instance_id, queue, id)
+WHERE queue IS NOT NULL;
 
 -- One row per instance that has messages or a lease. The row is the contract's
 -- instance lock, and it stores the answer to "may this instance be fetched?".
