@@ -46,22 +46,23 @@ CROSS APPLY (
     FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
 ) AS v;
 DECLARE @messages [duroxide].[message_list_v1];
-INSERT INTO @messages ([position], [instance_id], [kind], [name], [version], [work_item], [delay_ms])
+INSERT INTO @messages ([position], [instance_id], [kind], [name], [version], [queue], [work_item], [delay_ms])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[kind],
     CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[version] COLLATE Latin1_General_BIN2) = 0 THEN w.[version] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[version] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c5 COLLATE Latin1_General_BIN2) = 0 THEN v.c5 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c5 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', w.[queue] COLLATE Latin1_General_BIN2) = 0 THEN w.[queue] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[queue] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c6 COLLATE Latin1_General_BIN2) = 0 THEN v.c6 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c6 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[delay_ms]
 FROM OPENJSON(@messages_json) AS r
 CROSS APPLY OPENJSON(r.[value]) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [kind] tinyint '$.c2', [name] nvarchar(802) '$.c3',
-    [version] nvarchar(802) '$.c4', [delay_ms] bigint '$.c6'
+    [version] nvarchar(802) '$.c4', [queue] nvarchar(800) '$.c5', [delay_ms] bigint '$.c7'
 ) AS w
 CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c5' THEN p.[value] END) AS c5
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c5')
+    SELECT MAX(CASE WHEN p.[key] = N'c6' THEN p.[value] END) AS c6
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c6')
 ) AS v;
 DECLARE @activities [duroxide].[work_list_v1];
 INSERT INTO @activities ([position], [instance_id], [execution_id], [activity_id], [session_id], [tag], [name], [work_item])
@@ -91,6 +92,14 @@ FROM OPENJSON(@cancelled_json) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
     [activity_id] bigint '$.c3'
 ) AS w;
+DECLARE @queues [duroxide].[queue_list_v1];
+INSERT INTO @queues ([position], [queue], [messages], [awaited])
+SELECT w.[position],
+    CASE WHEN CHARINDEX(N'~', w.[queue] COLLATE Latin1_General_BIN2) = 0 THEN w.[queue] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[queue] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[messages], w.[awaited]
+FROM OPENJSON(@queues_json) WITH (
+    [position] int '$.c0', [queue] nvarchar(800) '$.c1', [messages] bigint '$.c2', [awaited] bit '$.c3'
+) AS w;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
     [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
@@ -110,11 +119,11 @@ FROM OPENJSON(@work_json) WITH (
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
     [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @work = @work`,
-		schemas:  []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6732, 6742, "duroxide"}, {9425, 9435, "duroxide"}},
+EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @queues = @queues, @work = @work`,
+		schemas:  []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {4295, 4305, "duroxide"}, {6396, 6406, "duroxide"}, {7055, 7065, "duroxide"}, {7642, 7652, "duroxide"}, {10335, 10345, "duroxide"}},
 		batch:    true,
-		decls:    "@lock_token uniqueidentifier, @execution_id bigint, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @work_json nvarchar(max)",
-		optional: []param{{"name", "nvarchar(max)"}, {"version", "nvarchar(max)"}, {"code_name", "nvarchar(401)"}, {"code_version", "nvarchar(401)"}, {"parent_instance_id", "nvarchar(400)"}, {"major", "bigint"}, {"minor", "bigint"}, {"patch", "bigint"}, {"status", "nvarchar(32)"}, {"output", "nvarchar(max)"}, {"set_custom_status", "bit"}, {"custom_status", "nvarchar(max)"}, {"clear_values", "bit"}, {"drop_timers", "bit"}, {"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
+		decls:    "@lock_token uniqueidentifier, @execution_id bigint, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @queues_json nvarchar(max), @work_json nvarchar(max)",
+		optional: []param{{"name", "nvarchar(max)"}, {"version", "nvarchar(max)"}, {"code_name", "nvarchar(401)"}, {"code_version", "nvarchar(401)"}, {"parent_instance_id", "nvarchar(400)"}, {"major", "bigint"}, {"minor", "bigint"}, {"patch", "bigint"}, {"status", "nvarchar(32)"}, {"output", "nvarchar(max)"}, {"set_custom_status", "bit"}, {"custom_status", "nvarchar(max)"}, {"clear_values", "bit"}, {"drop_timers", "bit"}, {"peeked", "bit"}, {"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
@@ -168,6 +177,8 @@ type AckTurnAndTakeParams struct {
 	Messages         []MessageListV1Row
 	Activities       []WorkListV1Row
 	Cancelled        []ActivityListV1Row
+	Peeked           *bool // nil: the default, 0
+	Queues           []QueueListV1Row
 	TurnToken        *mssql.UniqueIdentifier // nil: the default, NULL
 	TurnMs           *int64                  // nil: the default, 0
 	Filtered         *bool                   // nil: the default, 0
@@ -180,6 +191,7 @@ type AckTurnAndTakeParams struct {
 	TurnKnown        []byte                  // nil: the default, NULL
 	UnknownMs        *int64                  // nil: the default, 0
 	HistoryLimit     *int64                  // nil: the default, NULL
+	Peek             *bool                   // nil: the default, 0
 	FromHead         *int64                  // nil: the default, 0
 	TurnDueFrom      *int64                  // nil: the default, 0
 	Work             []TakeListV1Row
@@ -209,7 +221,7 @@ type AckTurnAndTakeResult struct {
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {
-	a := newArgs(36)
+	a := newArgs(39)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
@@ -217,6 +229,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	sendEither(&a, q, "messages", "messages_json", &typeMessageListV1, p.Messages, (*MessageListV1Row).tvp, (*MessageListV1Row).put)
 	sendEither(&a, q, "activities", "activities_json", &typeWorkListV1, p.Activities, (*WorkListV1Row).tvp, (*WorkListV1Row).put)
 	sendEither(&a, q, "cancelled", "cancelled_json", &typeActivityListV1, p.Cancelled, (*ActivityListV1Row).tvp, (*ActivityListV1Row).put)
+	sendEither(&a, q, "queues", "queues_json", &typeQueueListV1, p.Queues, (*QueueListV1Row).tvp, (*QueueListV1Row).put)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
 	optional(&a, "version", sqlNVarChar(maxLength), p.Version)
@@ -232,6 +245,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	optional(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
 	optional(&a, "clear_values", sqlBit{}, p.ClearValues)
 	optional(&a, "drop_timers", sqlBit{}, p.DropTimers)
+	optional(&a, "peeked", sqlBit{}, p.Peeked)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	optional(&a, "filtered", sqlBit{}, p.Filtered)
@@ -244,6 +258,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
 	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}

@@ -52,7 +52,7 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 		schemas:  []schemaAt{{33, 43, "duroxide"}, {1081, 1091, "duroxide"}, {3774, 3784, "duroxide"}},
 		batch:    true,
 		decls:    "@acks_json nvarchar(max), @work_json nvarchar(max)",
-		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
+		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"position", "error_number", "error_severity", "error_message"},
@@ -98,6 +98,7 @@ type AckWorkAndTakeParams struct {
 	TurnKnown    []byte                  // nil: the default, NULL
 	UnknownMs    *int64                  // nil: the default, 0
 	HistoryLimit *int64                  // nil: the default, NULL
+	Peek         *bool                   // nil: the default, 0
 	FromHead     *int64                  // nil: the default, 0
 	TurnDueFrom  *int64                  // nil: the default, 0
 	Work         []TakeListV1Row
@@ -143,7 +144,7 @@ type AckWorkAndTakeResult struct {
 // If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
 // for a long transaction. ack_work_item waits without a limit.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(16)
+	a := newArgs(17)
 	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
@@ -158,6 +159,7 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
 	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}, Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}

@@ -110,6 +110,7 @@ var statements = []*statement{
 	&typeLeaseListV1,
 	&typeLetterListV1,
 	&typeMessageListV1,
+	&typeQueueListV1,
 	&typeTakeListV1,
 	&typeTokenListV1,
 	&typeWorkListV1,

@@ -21,6 +21,7 @@ type EnqueueForOrchestratorParams struct {
 	Version    *string
 	WorkItem   string
 	DelayMs    int64
+	Queue      *string // nil: the default, NULL
 }
 
 // EnqueueForOrchestrator adds one message for an instance (§5.9). The instance need not exist, and is not
@@ -28,12 +29,13 @@ type EnqueueForOrchestratorParams struct {
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {
-	a := newArgs(6)
+	a := newArgs(7)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "kind", sqlTinyInt{}, p.Kind)
 	nullable(&a, "name", sqlNVarChar(401), p.Name)
 	nullable(&a, "version", sqlNVarChar(401), p.Version)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
+	optional(&a, "queue", sqlNVarChar(400), p.Queue)
 	return q.call(ctx, &stmtEnqueueForOrchestrator, &a, none)
 }

@@ -48,6 +48,7 @@ type FetchOrchestrationItemParams struct {
 	Known        []byte
 	UnknownMs    int64
 	HistoryLimit *int64
+	Peek         *bool  // nil: the default, 0
 	Hasty        *bool  // nil: the default, 0
 	FromHead     *int64 // nil: the default, 0
 	DueFrom      *int64 // nil: the default, 0
@@ -133,7 +134,7 @@ type FetchOrchestrationItemResult struct {
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(15)
+	a := newArgs(16)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -146,6 +147,7 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "hasty", sqlBit{}, p.Hasty)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "due_from", sqlBigInt{}, p.DueFrom)

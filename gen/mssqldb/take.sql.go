@@ -39,7 +39,7 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 		schemas:  []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
 		batch:    true,
 		decls:    "@work_json nvarchar(max), @hasty bit",
-		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
+		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"instance_id", "messages"},
@@ -82,6 +82,7 @@ type TakeParams struct {
 	Known        []byte                  // nil: the default, NULL
 	UnknownMs    *int64                  // nil: the default, 0
 	HistoryLimit *int64                  // nil: the default, NULL
+	Peek         *bool                   // nil: the default, 0
 	FromHead     *int64                  // nil: the default, 0
 	TurnDueFrom  *int64                  // nil: the default, 0
 	Work         []TakeListV1Row
@@ -141,7 +142,7 @@ type TakeResult struct {
 // does not reach the caller, which may have committed something before: it is returned as a result
 // set. Work that was locked before the error stays locked, and is returned.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
-	a := newArgs(16)
+	a := newArgs(17)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	required(&a, "hasty", sqlBit{}, p.Hasty)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
@@ -156,6 +157,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
 	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}

@@ -346,6 +346,7 @@ type MessageListV1Row struct {
 	Kind       uint8
 	Name       *string // The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
 	Version    *string
+	Queue      *string // The queue of a message of kind 0; NULL for the others.
 	WorkItem   string
 	DelayMs    int64 // How long the message stays hidden.
 }
@@ -357,6 +358,7 @@ func (r *MessageListV1Row) put(t *table) {
 	column(t, "kind", sqlTinyInt{}, r.Kind)
 	columnNull(t, "name", sqlNVarChar(401), r.Name)
 	columnNull(t, "version", sqlNVarChar(401), r.Version)
+	columnNull(t, "queue", sqlNVarChar(400), r.Queue)
 	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
 }
@@ -374,6 +376,7 @@ type tvpMessageListV1Row struct {
 	Kind       uint8
 	Name       sql.NullString
 	Version    sql.NullString
+	Queue      sql.NullString
 	WorkItem   sql.NullString
 	DelayMs    int64
 }
@@ -386,8 +389,51 @@ func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
 		Kind:       r.Kind,
 		Name:       tvpText(t, "name", sqlNVarChar(401), r.Name),
 		Version:    tvpText(t, "version", sqlNVarChar(401), r.Version),
+		Queue:      tvpText(t, "queue", sqlNVarChar(400), r.Queue),
 		WorkItem:   tvpText(t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
 		DelayMs:    r.DelayMs,
+	}
+}
+
+// QueueListV1Row is a row of the table type duroxide.queue_list_v1.
+//
+// What a turn did with queues.
+type QueueListV1Row struct {
+	Position int32
+	Queue    string
+	Messages int64 // How many of the turn's messages it has read, the oldest of the queue.
+	Awaited  bool  // 1 if the instance waits for the next one.
+}
+
+// put adds the row to a table argument.
+func (r *QueueListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "queue", sqlNVarChar(400), r.Queue)
+	column(t, "messages", sqlBigInt{}, r.Messages)
+	column(t, "awaited", sqlBit{}, r.Awaited)
+}
+
+var typeQueueListV1 = statement{
+	name:    "duroxide.queue_list_v1",
+	text:    "[duroxide].[queue_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpQueueListV1Row is what the driver makes a table of.
+type tvpQueueListV1Row struct {
+	Position int32
+	Queue    sql.NullString
+	Messages int64
+	Awaited  bool
+}
+
+// tvp returns the row as the driver takes it.
+func (r *QueueListV1Row) tvp(t *tvpRow) tvpQueueListV1Row {
+	return tvpQueueListV1Row{
+		Position: r.Position,
+		Queue:    tvpText(t, "queue", sqlNVarChar(400), &r.Queue),
+		Messages: r.Messages,
+		Awaited:  r.Awaited,
 	}
 }
 

@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -92,7 +93,7 @@ func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationIte
 		ExecutionID: r.Execution, Output: storedText(r.Metadata.Output), DropTimers: unlessZero(r.DropTimers),
 	}
 	for _, step := range []func(*mssqldb.AckOrchestrationItemParams, *columns.TurnResult) error{
-		putMetadata, putEvents, putValues, putMessages, putWork,
+		putMetadata, putEvents, putValues, putMessages, putWork, putQueues,
 	} {
 		if err := step(&ack, r); err != nil {
 			return ack, err
@@ -181,6 +182,7 @@ func putMessages(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 		row := &ack.Messages[i]
 		*row = mssqldb.MessageListV1Row{Position: int32(i), Kind: uint8(m.Kind), WorkItem: m.Body, DelayMs: untilDue(m)}
 		row.Name, row.Version = storedCode(m.Code)
+		row.Queue = storedQueue(m.Queue)
 		if row.InstanceID, err = storedID(opAckOrchestration, m.Instance); err != nil {
 			return err
 		}
@@ -208,6 +210,32 @@ func putWork(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (er
 	return nil
 }
 
+// putQueues fills in what the turn did with queue messages.
+func putQueues(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) error {
+	if r.Queues == nil {
+		return nil
+	}
+	ack.Peeked = new(true)
+	queues := map[string]*mssqldb.QueueListV1Row{}
+	row := func(queue string) *mssqldb.QueueListV1Row {
+		if queues[queue] == nil {
+			queues[queue] = &mssqldb.QueueListV1Row{Queue: *storedQueue(&queue)}
+		}
+		return queues[queue]
+	}
+	for queue, n := range r.Queues.Read {
+		row(queue).Messages = int64(n)
+	}
+	for _, queue := range r.Queues.Awaited {
+		row(queue).Awaited = true
+	}
+	for i, queue := range slices.Sorted(maps.Keys(queues)) {
+		queues[queue].Position = int32(i)
+		ack.Queues = append(ack.Queues, *queues[queue])
+	}
+	return nil
+}
+
 // published wakes whom a turn that was committed concerns, except for what the same call
 // has taken of it.
 func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow, taken provider.Taken) {
@@ -223,6 +251,7 @@ func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.A
 			s.sent(*ms)
 		case turn.InstanceID != next:
 			ready++
+			s.instances.marks.putBack() // a message that has waited may be old
 		}
 	}
 	for i := range ack.Messages {

@@ -98,6 +98,7 @@ func newEnqueue(
 	params.DelayMs = max(params.DelayMs, untilDue(m))
 	params.Kind, params.WorkItem = uint8(m.Kind), m.Body
 	params.Name, params.Version = storedCode(m.Code)
+	params.Queue = storedQueue(m.Queue)
 	return params, nil
 }
 

@@ -19,6 +19,7 @@ const historyLimit = 32
 type holder struct {
 	held  func(instance string, executionID uint64) (lastEventID uint64)
 	lease time.Duration
+	peek  bool
 }
 
 // limit is the procedure's parameter.

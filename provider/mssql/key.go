@@ -1,6 +1,8 @@
 package mssql
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"unicode/utf16"
 
@@ -54,6 +56,19 @@ func checkLength(operation, name, text string) error {
 		return columns.Invalid(operation, "%s of %d UTF-16 units is too long: at most %d fit: %.60q…", name, units, maxKey, text)
 	}
 	return nil
+}
+
+// storedQueue is the form of the name of a queue. A name that is too long is stored as its digest:
+// a queue is only looked up, and its messages have the name.
+func storedQueue(name *string) *string {
+	if name == nil {
+		return nil
+	}
+	text := stored(*name)
+	if checkLength("", "", text) != nil {
+		text = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(*name)))
+	}
+	return &text
 }
 
 // storedOptional is storedKey for a key that may be missing.

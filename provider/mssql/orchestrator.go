@@ -63,7 +63,8 @@ func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possib
 		return f, false, err
 	}
 	f.code.fetches = "turns " + filterKind(params.Filter) + f.code.kind()
-	f.caller = holder{held: params.Held, lease: params.LockTimeout}
+	f.caller = holder{held: params.Held, lease: params.LockTimeout, peek: params.Peek}
+	f.params.Peek = unlessZero(params.Peek)
 	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
 	if params.Filter == nil {
 		return f, true, nil
@@ -166,7 +167,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 	row := locked.Item
 	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
-	item.Instance, item.ExecutionID = restored(*row.InstanceID), uint64(row.ExecutionID)
+	item.Instance, item.ExecutionID, item.Peeked = restored(*row.InstanceID), uint64(row.ExecutionID), caller.peek
 	if err := s.decodeMessages(ctx, locked, item); err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (s *Store) AckWorkAndTake(
 			Acks:      list,
 			TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
 			MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit,
+			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Peek: p.Peek,
 			FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
 		})
 		refused = r.Refused
@@ -135,9 +135,10 @@ func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
 		ParentInstanceID: a.ParentInstanceID, Major: a.Major, Minor: a.Minor, Patch: a.Patch, Status: a.Status, Output: a.Output,
 		SetCustomStatus: a.SetCustomStatus, CustomStatus: a.CustomStatus, ClearValues: a.ClearValues, DropTimers: a.DropTimers,
 		Events: a.Events, Changes: a.Changes, Messages: a.Messages, Activities: a.Activities, Cancelled: a.Cancelled,
+		Peeked: a.Peeked, Queues: a.Queues,
 		TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
 		MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit,
+		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Peek: p.Peek,
 		FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
 	}
 }
@@ -206,7 +207,7 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 			TurnToken: &token, TurnMs: &f.LockMs, Filtered: unlessZero(f.Filtered),
 			MinMajor: unlessZero(f.MinMajor), MinMinor: unlessZero(f.MinMinor), MinPatch: unlessZero(f.MinPatch),
 			MaxMajor: unlessZero(f.MaxMajor), MaxMinor: unlessZero(f.MaxMinor), MaxPatch: unlessZero(f.MaxPatch),
-			Known: f.Known, UnknownMs: unlessZero(f.UnknownMs), HistoryLimit: f.HistoryLimit,
+			Known: f.Known, UnknownMs: unlessZero(f.UnknownMs), HistoryLimit: f.HistoryLimit, Peek: f.Peek,
 			FromHead: unlessZero(head), TurnDueFrom: unlessZero(due),
 		}
 	}

@@ -152,6 +152,7 @@ func categories() []category {
 		poisonMessage(),
 		raceReplay(),
 		moreFetching(),
+		peeking(),
 		moreAcking(),
 		moreAttempts(),
 		moreRefusals(),

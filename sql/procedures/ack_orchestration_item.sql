@@ -31,6 +31,9 @@
 --   @messages            messages to instances, with delays in milliseconds
 --   @activities          activities to queue
 --   @cancelled           activities to delete
+--   @peeked              1 if the fetch left queue messages where they were: then those that are
+--                        not in @queues as read wait, and the instance awaits only queues of @queues
+--   @queues              how many messages of each queue the turn has read, and which it awaits
 --
 -- Result sets:
 --   1 Turn: the instance, and in how many milliseconds it may be fetched again; NULL if it needs a new
@@ -38,14 +41,15 @@
 --
 -- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances
 --   concerned, in the order of ids, by lock_inboxes, so that instances that write to each other
---   do not deadlock), orchestrator_queue (the turn's messages by ix_orchestrator_queue_token,
+--   do not deadlock), orchestrator_queue (the turn's messages by ix_orchestrator_queue_token, those
+--   of queues by leave_messages, line_up_messages and await_queues,
 --   timers by ix_orchestrator_queue_kind: whoever writes messages holds the inbox), instances,
 --   executions, history, kv_store, kv_delta, worker_queue (each row by its primary key).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
 --   token's index would lock the key in that index before the row. All others lock the row first, so
---   the two would deadlock. ROWLOCK keeps the locks to rows. LOOP seeks each new event and each
---   cancelled activity. A plan that was made for an empty table would read all of the history or the
+--   the two would deadlock. ROWLOCK keeps the locks to rows. FORCESEEK finds a message that waits,
+--   however many others there are. LOOP seeks each new event and each cancelled activity. A plan that was made for an empty table would read all of the history or the
 --   queue, and wait for each row that somebody holds. KEEPFIXED PLAN prevents a new plan when many
 --   rows have changed, see 0005_storage_sqlserver.sql.
 --
@@ -79,7 +83,9 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @changes            duroxide.kv_list_v1 READONLY,
     @messages           duroxide.message_list_v1 READONLY,
     @activities         duroxide.work_list_v1 READONLY,
-    @cancelled          duroxide.activity_list_v1 READONLY
+    @cancelled          duroxide.activity_list_v1 READONLY,
+    @peeked             BIT = 0,
+    @queues             duroxide.queue_list_v1 READONLY
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -88,7 +94,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
     @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END,
-    @others BIT;
+    @others BIT, @all BIT;
 DECLARE @targets duroxide.id_list_v1;
 DECLARE @codes duroxide.code_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
@@ -161,6 +167,8 @@ BEGIN TRY
         THROW 50012, N'The execution id must be set: the first is 1.', 1;
 
     -- Messages: those of the turn go, new ones come.
+    IF @peeked = 1
+        EXEC duroxide.leave_messages @instance_id = @instance_id, @lock_token = @lock_token, @queues = @queues;
     -- vet:allow Q3: the update above has tested the lease and ended it
     DELETE q
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
@@ -175,11 +183,24 @@ BEGIN TRY
           AND q.kind = 3
           AND q.visible_at > @now
         OPTION (KEEPFIXED PLAN);
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-    SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)
+    SELECT m.instance_id, m.kind, m.queue, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m
     LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
     ORDER BY m.position;
+
+    IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.queue IS NOT NULL)
+        EXEC duroxide.line_up_messages @messages = @messages;
+    IF EXISTS (
+        SELECT 1
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
+        WHERE q.instance_id = @instance_id
+          AND q.kind = 4
+    )
+    BEGIN
+        SET @all = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
+        EXEC duroxide.await_queues @instance_id = @instance_id, @all = @all, @queues = @queues;
+    END;
 
     -- The instance.
     -- vet:allow Q10: the inbox is locked, so nobody else adds the instance

@@ -7,11 +7,12 @@
 -- Parameters:
 --   @lock_token, @execution_id, @name, @version, @code_name, @code_version, @parent_instance_id,
 --   @major, @minor, @patch, @status, @output, @set_custom_status, @custom_status, @clear_values,
---   @drop_timers, @events, @changes, @messages, @activities, @cancelled
+--   @drop_timers, @events, @changes, @messages, @activities, @cancelled,
+--   @peeked, @queues
 --                 those of ack_orchestration_item
 --   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
---   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
+--   @max_minor, @max_patch, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work
 --                 those of take, which does not wait for writers
 --
 -- Result sets:
@@ -48,6 +49,8 @@ CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @messages           duroxide.message_list_v1 READONLY,
     @activities         duroxide.work_list_v1 READONLY,
     @cancelled          duroxide.activity_list_v1 READONLY,
+    @peeked             BIT = 0,
+    @queues             duroxide.queue_list_v1 READONLY,
     @turn_token         UNIQUEIDENTIFIER = NULL,
     @turn_ms            BIGINT = 0,
     @filtered           BIT = 0,
@@ -60,6 +63,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @turn_known         VARBINARY(32) = NULL,
     @unknown_ms         BIGINT = 0,
     @history_limit      BIGINT = NULL,
+    @peek               BIT = 0,
     @from_head          BIGINT = 0,
     @turn_due_from      BIGINT = 0,
     @work               duroxide.take_list_v1 READONLY
@@ -72,10 +76,10 @@ EXEC duroxide.ack_orchestration_item @lock_token = @lock_token, @execution_id = 
     @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output,
     @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values,
     @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities,
-    @cancelled = @cancelled;
+    @cancelled = @cancelled, @peeked = @peeked, @queues = @queues;
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit,
+    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
     @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;
 GO
 GRANT EXECUTE ON duroxide.ack_turn_and_take TO duroxide_runtime;

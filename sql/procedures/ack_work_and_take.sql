@@ -14,7 +14,7 @@
 --   @acks         the activities with their completions, ended in the order of their positions
 --   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
---   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
+--   @max_minor, @max_patch, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work
 --                 those of take, which does not wait for writers
 --
 -- Result sets:
@@ -37,6 +37,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @turn_known    VARBINARY(32) = NULL,
     @unknown_ms    BIGINT = 0,
     @history_limit BIGINT = NULL,
+    @peek          BIT = 0,
     @from_head     BIGINT = 0,
     @turn_due_from BIGINT = 0,
     @work          duroxide.take_list_v1 READONLY
@@ -98,7 +99,7 @@ IF EXISTS (SELECT 1 FROM @refused AS r)
 
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit,
+    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
     @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;
 GO
 GRANT EXECUTE ON duroxide.ack_work_and_take TO duroxide_runtime;

@@ -24,7 +24,7 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @older_than_ms;
 DECLARE @named TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, messages BIGINT NOT NULL);
 INSERT INTO @named (instance_id, messages)
-SELECT q.instance_id, COUNT_BIG(CASE WHEN q.kind IN (0, 3) AND q.visible_at <= @before THEN 1 END)
+SELECT q.instance_id, COUNT_BIG(CASE WHEN q.kind IN (0, 3, 4) AND q.visible_at <= @before THEN 1 END)
 FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
 GROUP BY q.instance_id
 HAVING MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) = 1

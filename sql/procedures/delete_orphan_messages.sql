@@ -53,7 +53,7 @@ BEGIN TRY
         DELETE FROM @ids;
         INSERT INTO @ids (instance_id, orphan)
         SELECT TOP (100) q.instance_id,
-            MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) * MAX(CASE WHEN q.kind IN (0, 3) AND q.visible_at <= @before THEN 1 ELSE 0 END)
+            MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) * MAX(CASE WHEN q.kind IN (0, 3, 4) AND q.visible_at <= @before THEN 1 ELSE 0 END)
         FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
         WHERE q.instance_id > @last
         GROUP BY q.instance_id
@@ -89,7 +89,7 @@ BEGIN TRY
                     DELETE TOP (1000) q
                     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
                     WHERE q.instance_id = @id
-                      AND q.kind IN (0, 3)
+                      AND q.kind IN (0, 3, 4)
                       AND q.visible_at <= @before
                     OPTION (KEEPFIXED PLAN);
                     SET @portion = @@ROWCOUNT;

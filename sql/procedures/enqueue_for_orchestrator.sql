@@ -12,9 +12,15 @@
 --                 take
 --   @work_item    the message
 --   @delay_ms     hides the message for so many milliseconds; 0 for none
+--   @queue        the queue of a queue message; NULL for others. Behind older messages of its queue the
+--                 message waits (kind 4), and so it does if a queue message makes the instance fetchable
+--                 already. Then it is not hidden
 --
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
---   orchestrator_queue (the new row).
+--   orchestrator_queue (shared, by ix_orchestrator_queue_queue and ix_orchestrator_queue_kind, then
+--   the new row).
+--
+-- Hints: FORCESEEK finds an older message, however many there are.
 --
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
@@ -26,7 +32,8 @@ CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
     @name        NVARCHAR(401),
     @version     NVARCHAR(401),
     @work_item   NVARCHAR(MAX),
-    @delay_ms    BIGINT
+    @delay_ms    BIGINT,
+    @queue       NVARCHAR(400) = NULL
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -40,8 +47,23 @@ BEGIN TRY
     BEGIN TRANSACTION;
 
     EXEC duroxide.lock_inbox @instance_id = @instance_id;
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);
+    IF @queue IS NOT NULL AND (EXISTS (
+        SELECT 1
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
+        -- The last condition is the filter of the index.
+        WHERE q.instance_id = @instance_id
+          AND q.queue = @queue
+          AND q.queue IS NOT NULL
+    ) OR EXISTS (
+        SELECT 1
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
+        WHERE q.instance_id = @instance_id
+          AND q.kind = 0
+          AND q.visible_at <= @now
+    ))
+        SELECT @kind = 4, @delay_ms = 0;
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)
+    VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @now + @delay_ms, @now);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

@@ -25,6 +25,8 @@
 --                   usual fetch
 --   @history_limit  if the last event id is higher, only the last event is sent, because the worker may
 --                   have the others; NULL sends all
+--   @peek           1 sends the oldest queue messages only, and leaves the others where they are
+--                   (function waiting_messages); 0 sends all that are visible
 --   @hasty          1 does not wait for writers, and may miss their work
 --   @from_head      the first look skips heads with a lower id: deleted ones stay in the index while a
 --                   reader needs old row versions; 0 for all
@@ -86,6 +88,7 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @known         VARBINARY(32),
     @unknown_ms    BIGINT,
     @history_limit BIGINT,
+    @peek          BIT = 0,
     @hasty         BIT = 0,
     @from_head     BIGINT = 0,
     @due_from      BIGINT = 0
@@ -259,6 +262,24 @@ BEGIN TRY
         BEGIN
             -- Whoever made the head visible may have done so while the update waited.
             SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+            IF EXISTS (
+                SELECT 1
+                FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
+                WHERE q.instance_id = @candidate
+                  AND q.kind = 4
+            )
+                INSERT INTO @messages (id)
+                SELECT w.id
+                FROM duroxide.waiting_messages(@candidate, @now) AS w
+                WHERE @peek = 1
+                UNION ALL
+                SELECT q.id
+                FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
+                WHERE q.instance_id = @candidate
+                  AND q.kind = 4
+                  AND q.visible_at <= @now
+                  AND @peek = 0
+                OPTION (KEEPFIXED PLAN);
             INSERT INTO @messages (id)
             SELECT q.id
             FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
@@ -311,7 +332,7 @@ BEGIN TRY
                     DELETE q
                     FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue))
                     WHERE instance_id = @candidate
-                      AND lock_token = @lock_token
+                      AND (lock_token = @lock_token OR kind = 4)
                     OPTION (KEEPFIXED PLAN);
                     INSERT INTO @dropped (instance_id, messages)
                     VALUES (@candidate, @@ROWCOUNT);

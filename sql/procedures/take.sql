@@ -10,7 +10,7 @@
 --   @turn_token     the token of the turn's lease, a new one; NULL takes no turn
 --   @turn_ms        how long the turn's lease lasts, in milliseconds
 --   @filtered, @min_major, @min_minor, @min_patch, @max_major, @max_minor, @max_patch, @known,
---   @unknown_ms, @history_limit, @from_head
+--   @unknown_ms, @history_limit, @from_head, @peek
 --                   those of fetch_orchestration_item
 --   @turn_due_from  makes ready only what has been due since this time, in milliseconds since 1970 UTC;
 --                   0 for all
@@ -50,6 +50,7 @@ CREATE OR ALTER PROCEDURE duroxide.take
     @known         VARBINARY(32) = NULL,
     @unknown_ms    BIGINT = 0,
     @history_limit BIGINT = NULL,
+    @peek          BIT = 0,
     @from_head     BIGINT = 0,
     @turn_due_from BIGINT = 0,
     @work          duroxide.take_list_v1 READONLY,
@@ -84,7 +85,7 @@ BEGIN TRY
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
             @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
-            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @hasty = @hasty,
+            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek, @hasty = @hasty,
             @from_head = @from_head, @due_from = @turn_due_from;
 END TRY
 BEGIN CATCH

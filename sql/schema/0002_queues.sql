@@ -61,8 +61,13 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- The place in the order of arrival.
     id            BIGINT           NOT NULL IDENTITY (1, 1),
     -- The kinds that the rules about fetchable instances distinguish (§5.1):
-    -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
+    -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else, 4 a QueueMessage
+    -- that waits without making its instance fetchable: until a turn awaits its queue, or behind
+    -- an older message.
     kind          TINYINT          NOT NULL,
+    -- The queue of a message of kind 0 or 4; NULL for the others. A turn gets the oldest messages
+    -- of a queue, without a gap.
+    queue         NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     -- code_names.id of what a message of kind 1 or 2 starts; 0 for the others.
     code_id       INT              NOT NULL CONSTRAINT df_orchestrator_queue_code_id DEFAULT 0,
     -- The work item's JSON, which no T-SQL looks into (rule T4).
@@ -80,7 +85,7 @@ CREATE TABLE duroxide.orchestrator_queue (
     misfit_at     BIGINT           NULL,
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, id) WITH (ALLOW_PAGE_LOCKS = OFF),
-    CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3)),
+    CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3, 4)),
     CONSTRAINT ck_orchestrator_queue_attempts CHECK (attempt_count >= 0)
 );
 GO
@@ -88,6 +93,12 @@ GO
 -- For inbox_state: the oldest visible message of each kind, and when the next hidden message
 -- becomes visible.
 CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at, id) INCLUDE (code_id)
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For the messages of one queue, oldest first. The included columns are for waiting_messages.
+CREATE INDEX ix_orchestrator_queue_queue ON duroxide.orchestrator_queue (instance_id, queue, id) INCLUDE (kind, visible_at)
+WHERE queue IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 

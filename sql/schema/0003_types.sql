@@ -20,9 +20,22 @@ CREATE TYPE duroxide.message_list_v1 AS TABLE (
     -- The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
     name        NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     version     NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
+    -- The queue of a message of kind 0; NULL for the others.
+    queue       NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
     work_item   NVARCHAR(MAX) NOT NULL,
     -- How long the message stays hidden.
     delay_ms    BIGINT        NOT NULL
+);
+GO
+
+-- What a turn did with queues.
+CREATE TYPE duroxide.queue_list_v1 AS TABLE (
+    position INT           NOT NULL PRIMARY KEY,
+    queue    NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- How many of the turn's messages it has read, the oldest of the queue.
+    messages BIGINT        NOT NULL,
+    -- 1 if the instance waits for the next one.
+    awaited  BIT           NOT NULL
 );
 GO
 

@@ -3,6 +3,7 @@
 -- type. A type holds no data. Babelfish demands no right on a type.
 GRANT EXECUTE ON TYPE::duroxide.event_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.message_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.queue_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.work_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.code_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.code_id_list_v1 TO duroxide_runtime;

@@ -8,7 +8,8 @@
 --   tag            of an activity, NULL for none
 --   session_id     of an activity, NULL for none
 --   state          leased: a worker has it; hidden: a timer, or work that was put back
---                  for later; ready: may be taken. A message can be ready while a turn
+--                  for later; waiting: a queue message behind an older one, or
+--                  one that its instance does not await; ready: may be taken. A message can be ready while a turn
 --                  works on earlier messages of its instance: the next turn takes it. A
 --                  message for an instance that was never started stays ready
 --   visible_at     from when on it may be taken
@@ -31,6 +32,7 @@ SELECT
     CASE
         WHEN a.locked_until > a.now THEN N'leased'
         WHEN a.visible_at > a.now THEN N'hidden'
+        WHEN a.waits = 1 THEN N'waiting'
         ELSE N'ready'
     END AS state,
     v.utc AS visible_at,
@@ -42,7 +44,7 @@ FROM (
         CAST(N'orchestrator' AS NVARCHAR(16)) AS queue,
         q.id,
         q.instance_id,
-        CAST(CASE q.kind WHEN 0 THEN N'QueueMessage' WHEN 1 THEN N'ContinueAsNew' WHEN 2 THEN N'StartOrchestration' ELSE N'Other' END
+        CAST(CASE q.kind WHEN 0 THEN N'QueueMessage' WHEN 4 THEN N'QueueMessage' WHEN 1 THEN N'ContinueAsNew' WHEN 2 THEN N'StartOrchestration' ELSE N'Other' END
             AS NVARCHAR(32)) AS kind,
         CAST(NULL AS NVARCHAR(400)) AS tag,
         CAST(NULL AS NVARCHAR(400)) AS session_id,
@@ -50,7 +52,8 @@ FROM (
         q.attempt_count,
         CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until,
         q.created_at,
-        n.now
+        n.now,
+        CAST(CASE q.kind WHEN 4 THEN 1 ELSE 0 END AS BIT) AS waits
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
     LEFT OUTER HASH JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.lock_token = q.lock_token
@@ -66,7 +69,8 @@ FROM (
         q.attempt_count,
         CASE WHEN q.lock_token IS NOT NULL AND q.locked_until > n.now THEN q.locked_until END AS locked_until,
         q.created_at,
-        n.now
+        n.now,
+        CAST(0 AS BIT) AS waits
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
 ) AS a

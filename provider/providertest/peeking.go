@@ -1,0 +1,242 @@
+package providertest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// peeking are the rules about queue messages that wait in the store until a turn reads them (§5.28).
+func peeking() category {
+	return category{"more peeking", []scenario{
+		{"a_turn_is_shown_the_oldest", peeksOldest},
+		{"what_is_not_read_stays_in_its_place", peeksInOrder},
+		{"unawaited_queues_wake_nobody", peeksUnawaited},
+		{"awaited_queues_wake", peeksAwaited},
+		{"a_queue_behind_a_long_one_is_shown", peeksBehind},
+		{"abandoned_and_expired_turns_keep_the_order", peeksAgain},
+		{"only_turns_that_read_nothing_count_no_attempt", peeksAttempts},
+		{"the_next_execution_has_what_is_left", peeksNextExecution},
+		{"a_turn_that_does_not_peek_takes_all", peeksNot},
+		{"an_ended_instance_keeps_unread_messages_quietly", peeksEnded},
+	}}
+}
+
+const (
+	rulePeek    = "§5.28: of each queue, a peeked item holds the oldest messages, without a gap"
+	ruleStay    = "§5.28: what was not read waits in the store, each message in its place"
+	ruleAwaited = "§5.28: a message makes the instance fetchable if its queue is awaited, or was empty, and then once"
+)
+
+// peek fetches the instance's turn with Peek. A store that keeps no queue messages is passed over.
+func (e *env) peek(lease time.Duration) *provider.FetchedOrchestration {
+	e.Helper()
+	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: lease, Peek: true})
+	e.ok(err, "§5.1: FetchOrchestrationItem")
+	e.check(got != nil, ruleAwaited, "nothing was fetched")
+	if !got.Item.Peeked {
+		e.Skip("the store keeps no queue messages")
+	}
+	return got
+}
+
+// peekNone asserts that nothing is fetchable.
+func (e *env) peekNone() {
+	e.Helper()
+	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Peek: true})
+	e.ok(err, "§5.1: FetchOrchestrationItem")
+	e.check(got == nil, ruleAwaited, "fetched %v, want nothing", got)
+}
+
+// line sends n messages with the numbers from first on to a queue of instance A.
+func (e *env) line(queue string, first, n int) {
+	e.Helper()
+	for i := range n {
+		e.enqueue(provider.QueueMessageItem{Instance: "A", Name: queue, Data: fmt.Sprint(first + i)})
+	}
+}
+
+// shown are the messages of one queue in an item.
+func shown(got *provider.FetchedOrchestration, queue string) (data []string) {
+	for _, item := range got.Item.Messages {
+		if m, ok := item.(provider.QueueMessageItem); ok && m.Name == queue {
+			data = append(data, m.Data)
+		}
+	}
+	return data
+}
+
+// showsFrom asserts that an item shows at least so many messages of a queue, from a number on.
+func (e *env) showsFrom(got *provider.FetchedOrchestration, queue string, first, atLeast int) {
+	e.Helper()
+	data := shown(got, queue)
+	e.check(len(data) >= atLeast, rulePeek, "the item has %d messages of queue %s, want %d", len(data), queue, atLeast)
+	for i, d := range data {
+		e.check(d == fmt.Sprint(first+i), rulePeek, "message %d of queue %s is %s, want %d", i, queue, d, first+i)
+	}
+}
+
+// leave commits a turn that has read so many messages of queue q.
+func (e *env) leave(got *provider.FetchedOrchestration, read int, awaited ...string) {
+	e.Helper()
+	e.commit(got, provider.AckOrchestrationParams{Queues: &provider.QueueReads{Read: map[string]int{"q": read}, Awaited: awaited}})
+}
+
+func peeksOldest(e *env) {
+	e.create("A")
+	e.line("q", 0, 2*provider.MaxPeeked)
+	e.enqueue(raised("A", "event"))
+	got := e.peek(held)
+	e.showsFrom(got, "q", 0, 10)
+	n := len(shown(got, "q"))
+	e.check(n <= provider.MaxPeeked, rulePeek, "the item has %d messages of a queue, at most %d are wanted", n, provider.MaxPeeked)
+	e.sameValue(got.Item.Messages[len(got.Item.Messages)-1], provider.WorkItem(raised("A", "event")), "§5.1: Messages holds the batch in queue order", "the last message")
+}
+
+// Read one by one, and all at once.
+func peeksInOrder(e *env) {
+	e.create("A")
+	e.line("q", 0, 250)
+	for next := 0; next < 250; {
+		got := e.peek(held)
+		e.showsFrom(got, "q", next, 1)
+		read := 1
+		if next > 5 {
+			read = len(shown(got, "q"))
+		}
+		next += read
+		e.leave(got, read, "q")
+	}
+	e.peekNone()
+	e.line("q", 250, 1)
+	e.showsFrom(e.peek(held), "q", 250, 1)
+}
+
+func peeksUnawaited(e *env) {
+	e.create("A")
+	e.line("q", 0, 1)
+	e.leave(e.peek(held), 0)
+	e.peekNone()
+	e.line("q", 1, 3)
+	e.peekNone()
+	e.leave(func() *provider.FetchedOrchestration { e.line("r", 0, 1); return e.peek(held) }(), 0, "other")
+	e.peekNone()
+	e.enqueue(raised("A", "event"))
+	got := e.peek(held)
+	e.showsFrom(got, "q", 0, 1)
+	e.leave(got, 1)
+	e.peekNone()
+}
+
+func peeksAwaited(e *env) {
+	e.create("A")
+	e.enqueue(raised("A", "event"))
+	e.leave(e.peek(held), 0, "q")
+	e.peekNone()
+	e.line("q", 0, 1)
+	got := e.peek(held)
+	e.line("q", 1, 2) // while the turn runs
+	e.leave(got, 1, "r", "q")
+	got = e.peek(held)
+	e.showsFrom(got, "q", 1, 2)
+	e.leave(got, 0, "q")
+	e.leave(e.peek(held), 2, "q")
+	e.peekNone()
+}
+
+func peeksBehind(e *env) {
+	e.create("A")
+	e.line("q", 0, 150)
+	e.line("z", 0, 150)
+	e.line("zz", 0, 1)
+	got := e.peek(held)
+	e.leave(got, 0, "z")
+	got = e.peek(held)
+	e.showsFrom(got, "z", 0, 10)
+	e.leave(got, 0, "zz", "z")
+	got = e.peek(held)
+	e.showsFrom(got, "z", 0, 10)
+	e.showsFrom(got, "zz", 0, 1)
+}
+
+func peeksAgain(e *env) {
+	e.create("A")
+	e.line("q", 0, 30)
+	got := e.peek(held)
+	e.abandon(got, 30*time.Millisecond, true)
+	e.line("q", 30, 1)
+	e.sleep(60 * time.Millisecond)
+	e.showsFrom(e.peek(e.lease), "q", 0, 10)
+	e.line("q", 31, 1)
+	e.expire()
+	got = e.peek(held)
+	e.showsFrom(got, "q", 0, 10)
+	e.leave(got, len(shown(got, "q")), "q")
+	e.line("q", 32, 1)
+}
+
+func peeksAttempts(e *env) {
+	e.create("A")
+	e.line("q", 0, 2)
+	e.peek(e.lease)
+	e.expire()
+	got := e.peek(held)
+	e.sameValue(got.AttemptCount, uint32(2), "§5.1 step 9: attempt count", "attempts after a lost lease")
+	for range 3 {
+		e.leave(got, 0, "q")
+		got = e.peek(held)
+		e.sameValue(got.AttemptCount, uint32(1), "§5.28: the attempt of a turn that was committed is not counted", "attempts")
+	}
+}
+
+func peeksNextExecution(e *env) {
+	e.create("A")
+	e.line("q", 0, 120)
+	got := e.peek(held)
+	e.commit(got, provider.AckOrchestrationParams{
+		Metadata:          ended(provider.StatusContinuedAsNew, "{}"),
+		OrchestratorItems: []provider.WorkItem{continuing("A")},
+		Queues:            &provider.QueueReads{Read: map[string]int{"q": 20}},
+	})
+	got = e.peek(held)
+	e.commit(got, provider.AckOrchestrationParams{
+		ExecutionID: got.Item.ExecutionID + 1, Metadata: created(), HistoryDelta: []provider.Event{started("A", got.Item.ExecutionID+1)},
+		Queues: &provider.QueueReads{Awaited: []string{"q"}},
+	})
+	e.showsFrom(e.peek(held), "q", 20, 10)
+}
+
+// Such a turn is that of a worker that knows nothing of this.
+func peeksNot(e *env) {
+	e.create("A")
+	e.line("q", 0, 120)
+	e.line("r", 0, 3)
+	e.leave(e.peek(held), 20)
+	e.enqueue(raised("A", "event"))
+	got := e.fetchInstance("A", held)
+	e.check(!got.Item.Peeked, rulePeek, "an item is peeked that was fetched without Peek")
+	e.showsFrom(got, "q", 20, 100)
+	e.showsFrom(got, "r", 0, 3)
+	e.line("q", 120, 2)
+	e.line("r", 3, 1)
+	e.commit(got, provider.AckOrchestrationParams{})
+	got = e.fetchInstance("A", held)
+	e.showsFrom(got, "q", 120, 2)
+	e.showsFrom(got, "r", 3, 1)
+	e.commit(got, provider.AckOrchestrationParams{})
+	e.peekNone()
+}
+
+func peeksEnded(e *env) {
+	e.create("A")
+	e.line("q", 0, 5)
+	e.commit(e.peek(held), provider.AckOrchestrationParams{
+		Metadata: ended(provider.StatusCompleted, "out"), DropTimers: true, Queues: &provider.QueueReads{Read: map[string]int{"q": 2}},
+	})
+	e.peekNone()
+	e.line("q", 5, 1)
+	e.peekNone()
+	deleted := e.delete("A", false)
+	e.sameValue(deleted.QueueMessagesDeleted, uint64(4), "§6.15: deletion takes the instance's messages along", "deleted messages")
+}

@@ -1,0 +1,67 @@
+-- Lists the queue messages that a turn may read beside those that made its instance fetchable
+-- (kind 0): up to 100 of each queue that has such a message, and the oldest of up to 10 other
+-- queues. So a turn that begins to wait for a queue usually has its next message already.
+--
+-- Helper of: fetch_orchestration_item.
+--
+-- Parameters:
+--   @instance_id  the instance
+--   @now          the present time, in milliseconds since 1970 UTC
+--
+-- Returns: the ids of visible messages of kind 4. Those of a queue are its oldest, without a gap.
+--
+-- Locks: orchestrator_queue (by ix_orchestrator_queue_kind and ix_orchestrator_queue_queue, shared,
+--   while it reads; none under row versioning). The caller has locked the inbox, so that nobody else
+--   changes the messages.
+--
+-- Hints: FORCESEEK reads the messages of kind 0, and of each queue from its oldest message on,
+--   however many others wait. LOOP JOIN goes from queue to queue. KEEPFIXED PLAN prevents a new plan
+--   when many rows have changed, see 0005_storage_sqlserver.sql.
+CREATE OR ALTER FUNCTION duroxide.waiting_messages (@instance_id NVARCHAR(400), @now BIGINT)
+RETURNS @waiting TABLE (id BIGINT NOT NULL PRIMARY KEY)
+AS
+BEGIN
+    DECLARE @queues TABLE (queue NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+    DECLARE @left INT = 10, @queue NVARCHAR(400), @last NVARCHAR(400), @id BIGINT, @kind TINYINT, @visible_at BIGINT;
+    INSERT INTO @queues (queue)
+    SELECT DISTINCT q.queue
+    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
+    WHERE q.instance_id = @instance_id
+      AND q.kind = 0
+      AND q.visible_at <= @now
+    OPTION (KEEPFIXED PLAN);
+    INSERT INTO @waiting (id)
+    SELECT w.id
+    FROM @queues AS k
+    CROSS APPLY (
+        SELECT TOP (100) q.id, q.kind, q.visible_at
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
+        -- The last condition is the filter of the index.
+        WHERE q.instance_id = @instance_id
+          AND q.queue = k.queue
+          AND q.queue IS NOT NULL
+        ORDER BY q.id
+    ) AS w
+    WHERE w.kind = 4
+      AND w.visible_at <= @now
+    OPTION (LOOP JOIN, KEEPFIXED PLAN);
+    -- The other queues, one seek for each. Every name is greater than the empty text or is that.
+    WHILE @left > 0
+    BEGIN
+        SELECT @queue = NULL, @left = @left - 1;
+        SELECT TOP (1) @queue = q.queue, @id = q.id, @kind = q.kind, @visible_at = q.visible_at
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id)))
+        WHERE q.instance_id = @instance_id
+          AND q.queue IS NOT NULL
+          AND (@last IS NULL OR q.queue > @last)
+        ORDER BY q.queue, q.id
+        OPTION (KEEPFIXED PLAN);
+        IF @queue IS NULL
+            BREAK;
+        IF @kind = 4 AND @visible_at <= @now AND NOT EXISTS (SELECT 1 FROM @queues AS k WHERE k.queue = @queue)
+            INSERT INTO @waiting (id)
+            VALUES (@id);
+        SET @last = @queue;
+    END;
+    RETURN;
+END;
