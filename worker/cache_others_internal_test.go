@@ -228,7 +228,9 @@ func (k *kept) staysEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.store.pause(false)
-	k.send(t)
+	if err := k.client.RaiseEvent(t.Context(), "kept", "late", ""); err != nil {
+		t.Fatal(err)
+	}
 	k.awaitEnds(t)
 	k.stop()
 	after, err := k.store.Read(t.Context(), "kept")

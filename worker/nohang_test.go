@@ -489,10 +489,8 @@ func TestWaitForNothingIsTold(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for _, letter := range []string{"a", "b"} { // which are turns
-			if err := client.New(store).Enqueue(t.Context(), run.Instance(), "letters", letter); err != nil {
-				t.Fatal(err)
-			}
-			waitForKind(t, store, run.Instance(), provider.QueueEventDelivered{Name: "letters", Data: letter})
+			raise(t, store, run.Instance(), letter)
+			waitForKind(t, store, run.Instance(), provider.ExternalEvent{Name: letter})
 		}
 		stop()
 		if found := lines(log, "level=WARN", "can never come", "at=worker/nohang_test.go:"); len(found) != 1 {

@@ -173,7 +173,7 @@ func TestPoisonedSuccessor(t *testing.T) {
 			if first, err := inner.ReadWithExecution(t.Context(), "i", 1); err != nil || len(first) != 2 {
 				t.Errorf("first execution %+v, %v", first, err)
 			}
-			send(t, inner, message("late"))
+			send(t, inner, provider.ExternalRaisedItem{Instance: "i", Name: "late"})
 			if late := receive(t, "late message", ended); late.ExecutionID != 2 && len(late.HistoryDelta) > 0 {
 				t.Errorf("a late message made %+v", late)
 			}

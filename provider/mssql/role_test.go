@@ -50,15 +50,15 @@ var rights = map[role]string{
 		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker fetch_orchestration_item
 		fetch_work_item list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
 		renew_work_item_lock retry_held_instance set_messages_aside set_work_aside start_instance take
-		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1
+		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
 		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
 	admin: `delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
 		execution_list_v1`,
-	nobody: `ack_instance_work add_codes change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
-		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use lock_inbox lock_inboxes
+	nobody: `ack_instance_work add_codes await_queues change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
+		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
 		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
-		inbox_state instance_tree unknown_codes unknown_work utc_time
+		inbox_state instance_tree unknown_codes unknown_work utc_time waiting_messages
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
 }

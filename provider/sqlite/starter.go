@@ -149,6 +149,9 @@ func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string,
 		if gone, err := t.DeleteEmptyInbox(ctx, instance); err != nil || gone == 1 {
 			return n, err
 		}
+		if _, err := t.AwaitQueues(ctx, instance); err != nil {
+			return 0, err
+		}
 		// The head may be one of those deleted, and a fetch finds the instance by its head.
 		if err := t.ForgetHead(ctx, instance, &t.now); err != nil {
 			return 0, err

@@ -1,7 +1,7 @@
 -- Makes the oldest message of each queue that an instance awaits one that makes it fetchable
 -- (kind 0).
 --
--- Helper of: ack_orchestration_item.
+-- Helper of: ack_orchestration_item, delete_orphan_messages.
 -- Transaction: the caller's, which has locked the inbox of the instance and computes its state
 --   afterwards.
 --

@@ -45,6 +45,7 @@ DECLARE @ids TABLE (
 -- text, see list_instance_page.
 DECLARE @last NVARCHAR(400) = COALESCE(@after, NCHAR(1)), @page NVARCHAR(400), @id NVARCHAR(400);
 DECLARE @found INT = 100, @portion INT, @of_id BIGINT;
+DECLARE @queues duroxide.queue_list_v1;
 DECLARE @instances BIGINT = 0, @messages BIGINT = 0, @in_time BIT = 1;
 BEGIN TRY
     WHILE @found = 100 AND @in_time = 1
@@ -106,6 +107,7 @@ BEGIN TRY
                     OPTION (KEEPFIXED PLAN);
             END;
             -- The head may be one of those deleted.
+            EXEC duroxide.await_queues @instance_id = @id, @all = 1, @queues = @queues;
             EXEC duroxide.refresh_inbox @instance_id = @id, @now = @now, @keep_head = 0;
             COMMIT TRANSACTION;
 

@@ -155,7 +155,7 @@ func readerOfDeleted() Scenario {
 // continuedAsNew starts an instance whose first turn, the n-th of all, continues as new.
 func continuedAsNew(n int) string {
 	return start("a") + fetchTurnOf(n) +
-		call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', N'{}', 0)"}.named("Order").ack(n)
+		call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": "(1, N'a', 1, N'Order', N'1.0.0', NULL, N'{}', 0)"}.named("Order").ack(n)
 }
 
 // later is a session that executes a batch a second later, so that executions end at other times.

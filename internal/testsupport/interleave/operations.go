@@ -125,6 +125,7 @@ func turns() []operation {
 		{name: "enqueue turn", batch: func(id string, n int) string {
 			return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{\"from\":%d}', @delay_ms = 0;\n", id, n)
 		}},
+		{name: "enqueue to queue", batch: func(id string, n int) string { return enqueueMessage(id, "q", n) }},
 		{name: "enqueue timer", batch: func(id string, n int) string {
 			return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{\"timer\":%d}', @delay_ms = 40000;\n", id, n)
 		}},
@@ -139,6 +140,10 @@ func turns() []operation {
 			ack := strings.TrimSuffix(call{"events": events(3), "messages": message(1, otherThan(id), "{}", 0), "activities": activity(1, id, 5, null)}.ack(turn), ";\n")
 			return takeBy(n, strings.Replace(ack, "EXEC duroxide.ack_orchestration_item", "EXEC duroxide.ack_turn_and_take", 1), "turn_known")
 		}},
+		{name: "peek turn", anywhere: true, claims: "inboxes", portions: true, batch: func(_ string, n int) string {
+			return strings.Replace(fetchTurnOf(n), "@history_limit = NULL", "@history_limit = NULL, @peek = 1", 1)
+		}},
+		{name: "ack peeked turn", batch: turnOf(call{"events": events(3), "peeked": "1", "queues": "(1, N'q', 1, 1), (2, N'r', 0, 1)"}.ack)},
 		{name: "ack turn", batch: turnOf(call{"events": events(3), "custom": "N'on'"}.ack)},
 		{name: "ack turn with everything", batch: func(id string, _ int) string {
 			turn, _, _ := held(id)
@@ -154,7 +159,7 @@ func turns() []operation {
 			turn, _, _ := held(id)
 			return call{
 				"events": events(3), "status": "N'ContinuedAsNew'", "drop_timers": "1",
-				"messages": "(1, N'" + id + "', 1, N'Order', N'1.0.0', N'{\"next\":2}', 0)",
+				"messages": "(1, N'" + id + "', 1, N'Order', N'1.0.0', NULL, N'{\"next\":2}', 0)",
 			}.ack(turn)
 		}},
 		{name: "ack turn, complete", batch: func(id string, _ int) string {

@@ -43,7 +43,7 @@ INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activit
 
 // life is what has happened to a and b. Tokens count from n: n+5 holds the turn, n+11 and n+12 hold activities.
 func life(id string, n int) string {
-	again := "(1, N'" + id + "', 1, N'Order', N'1.0.0', N'{\"next\":1}', 0)"
+	again := "(1, N'" + id + "', 1, N'Order', N'1.0.0', NULL, N'{\"next\":1}', 0)"
 	var b strings.Builder
 	b.WriteString(start(id) + fetchTurnOf(n+1))
 	b.WriteString(call{"execution": "1", "status": "N'ContinuedAsNew'", "events": events(1, 2), "messages": again}.named("Order").ack(n + 1))
@@ -57,7 +57,7 @@ func life(id string, n int) string {
 	b.WriteString(fetchTurnOf(n+4) + call{"execution": "1", "parent": "N'" + id + "'", "events": events(1)}.named("Child").ack(n+4))
 	b.WriteString(fetchWorkOf(n+11, "w"+id) + fetchWorkOf(n+12, "w"+id))
 	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+6) + strings.Replace(holdTurnOf(n+6), "@delay_ms = 20000", "@delay_ms = 90000", 1))
-	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+5) + enqueueTurn(id, 3))
+	b.WriteString(enqueueTurn(id, 3) + enqueueMessage(id, "q", 1) + enqueueMessage(id, "q", 2) + fetchTurnOf(n+5) + enqueueTurn(id, 3) + enqueueMessage(id, "q", 3))
 	return b.String()
 }
 
@@ -74,12 +74,12 @@ const null = "NULL"
 
 // message is a row of @messages of kind 3, which starts nothing.
 func message(position int, id, item string, delay int) string {
-	return fmt.Sprintf("(%d, N'%s', 3, %s, %[3]s, N'%s', %d)", position, id, null, item, delay)
+	return fmt.Sprintf("(%d, N'%s', 3, %s, %[3]s, %[3]s, N'%s', %d)", position, id, null, item, delay)
 }
 
 // childStart is a row of @messages that starts an instance.
 func childStart(position int, id string) string {
-	return fmt.Sprintf("(%d, N'%s', 2, N'Child', N'1.0.0', N'{}', 0)", position, id)
+	return fmt.Sprintf("(%d, N'%s', 2, N'Child', N'1.0.0', %s, N'{}', 0)", position, id, null)
 }
 
 // activity is a row of @activities of the third execution.
@@ -120,7 +120,7 @@ func (c call) or(key, other string) string {
 func (c call) ack(n int) string {
 	var b strings.Builder
 	for _, list := range []struct{ name, kind string }{
-		{"events", "event_list_v1"}, {"changes", "kv_list_v1"}, {"messages", "message_list_v1"}, {"activities", "work_list_v1"}, {"cancelled", "activity_list_v1"},
+		{"events", "event_list_v1"}, {"changes", "kv_list_v1"}, {"messages", "message_list_v1"}, {"activities", "work_list_v1"}, {"cancelled", "activity_list_v1"}, {"queues", "queue_list_v1"},
 	} {
 		fmt.Fprintf(&b, "DECLARE @%s%d duroxide.%s;\n", list.name, n, list.kind)
 		if rows, ok := c[list.name]; ok {
@@ -133,8 +133,8 @@ func (c call) ack(n int) string {
 	}
 	fmt.Fprintf(&b, `EXEC duroxide.ack_orchestration_item @lock_token = %s, @execution_id = %s, @name = %s, @version = %s, @code_name = %[3]s, @code_version = %[4]s,
 	@parent_instance_id = %s, @major = 1, @minor = 0, @patch = 0, @status = %s, @output = %s, @set_custom_status = %s, @custom_status = %s,
-	@clear_values = 0, @drop_timers = %s, @events = @events%d, @changes = @changes%[11]d, @messages = @messages%[11]d, @activities = @activities%[11]d, @cancelled = @cancelled%[11]d;
+	@clear_values = 0, @drop_timers = %s, @events = @events%d, @changes = @changes%[11]d, @messages = @messages%[11]d, @activities = @activities%[11]d, @cancelled = @cancelled%[11]d, @peeked = %[12]s, @queues = @queues%[11]d;
 `, tokenOf(n), c.or("execution", "3"), c.or("name", "NULL"), c.or("version", "NULL"), c.or("parent", "NULL"),
-		c.or("status", "N'Running'"), c.or("output", "NULL"), custom, c.or("custom", "NULL"), c.or("drop_timers", "0"), n)
+		c.or("status", "N'Running'"), c.or("output", "NULL"), custom, c.or("custom", "NULL"), c.or("drop_timers", "0"), n, c.or("peeked", "0"))
 	return b.String()
 }

@@ -28,6 +28,7 @@ BEGIN
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
     WHERE q.instance_id = @instance_id
       AND q.kind = 0
+      AND q.queue IS NOT NULL
       AND q.visible_at <= @now
     OPTION (KEEPFIXED PLAN);
     INSERT INTO @waiting (id)
