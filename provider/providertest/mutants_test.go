@@ -31,7 +31,7 @@ type mutant struct {
 func mutants() []mutant {
 	var all []mutant
 	for _, some := range [][]mutant{
-		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), selectionMutants(), sessionMutants(),
+		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), peekingMutants(), selectionMutants(), sessionMutants(),
 		keyMutants(), statusMutants(), statsMutants(), listMutants(), deletionMutants(), bulkMutants(), pruneMutants(),
 		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), pageMutants(),
 	} {

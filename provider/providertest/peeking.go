@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -20,6 +21,7 @@ func peeking() category {
 		{"the_next_execution_has_what_is_left", peeksNextExecution},
 		{"a_turn_that_does_not_peek_takes_all", peeksNot},
 		{"an_ended_instance_keeps_unread_messages_quietly", peeksEnded},
+		{"random_turns_follow_a_list", peeksRandomly},
 	}}
 }
 
@@ -239,4 +241,131 @@ func peeksEnded(e *env) {
 	e.peekNone()
 	deleted := e.delete("A", false)
 	e.sameValue(deleted.QueueMessagesDeleted, uint64(4), "§6.15: deletion takes the instance's messages along", "deleted messages")
+}
+
+// queueModel is a list for each queue of instance A, which the store has to match.
+type queueModel struct {
+	*env
+
+	random *rand.Rand
+	sent   map[string]int // numbers from 0 on
+	read   map[string]int
+	// execution is the current one, and awaited what the instance awaits.
+	execution uint64
+	awaited   []string
+}
+
+// peeksRandomly does what turns and clients do, in a random order: each message is shown in its
+// place until it is read, and whoever awaits one gets it.
+func peeksRandomly(e *env) {
+	m := &queueModel{env: e, random: rand.New(rand.NewPCG(1, 2)), sent: map[string]int{}, read: map[string]int{}, execution: 1} //nolint:gosec // no secret
+	e.create("A")
+	for range 250 {
+		switch m.random.IntN(6) {
+		case 0, 1, 2:
+			queue := m.queue()
+			n := 1 + m.random.IntN(4)
+			e.line(queue, m.sent[queue], n)
+			m.sent[queue] += n
+		case 3:
+			e.enqueue(raised("A", "event"))
+			fallthrough
+		default:
+			m.turn()
+		}
+	}
+	for queue := range m.sent {
+		e.enqueue(raised("A", "event"))
+		for m.read[queue] < m.sent[queue] {
+			got := e.peek(held)
+			m.shows(got)
+			m.commit(got, map[string]int{queue: len(shown(got, queue))}, queue)
+		}
+	}
+}
+
+func (m *queueModel) queue() string { return []string{"p", "q", "r"}[m.random.IntN(3)] }
+
+// turn fetches a turn, if there is one, and ends it in one of several ways.
+func (m *queueModel) turn() {
+	got, err := m.p.FetchOrchestrationItem(m.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Peek: m.random.IntN(8) > 0})
+	m.ok(err, "§5.1: FetchOrchestrationItem")
+	if got == nil {
+		for _, queue := range m.awaited {
+			m.check(m.read[queue] == m.sent[queue], ruleAwaited, "queue %s is awaited and has messages, and nothing is fetched", queue)
+		}
+		return
+	}
+	m.shows(got)
+	switch m.random.IntN(6) {
+	case 0:
+		m.abandon(got, time.Duration(m.random.IntN(2))*time.Millisecond, true)
+		m.tick()
+		return
+	case 1:
+		m.continueAsNew(got)
+		return
+	}
+	read := map[string]int{}
+	for _, queue := range []string{"p", "q", "r"} {
+		if n := len(shown(got, queue)); n > 0 {
+			read[queue] = m.random.IntN(n + 1)
+		}
+	}
+	var awaited []string
+	for range m.random.IntN(3) {
+		awaited = append(awaited, m.queue())
+	}
+	m.commit(got, read, awaited...)
+}
+
+// shows asserts that an item shows what the lists begin with.
+func (m *queueModel) shows(got *provider.FetchedOrchestration) {
+	m.Helper()
+	for queue := range m.sent {
+		atLeast := 0
+		if !got.Item.Peeked {
+			atLeast = m.sent[queue] - m.read[queue]
+		}
+		m.showsFrom(got, queue, m.read[queue], atLeast)
+	}
+}
+
+// commit ends a turn that has read so many messages of each queue.
+func (m *queueModel) commit(got *provider.FetchedOrchestration, read map[string]int, awaited ...string) {
+	m.Helper()
+	params := provider.AckOrchestrationParams{ExecutionID: m.execution, Queues: &provider.QueueReads{Read: read, Awaited: awaited}}
+	if !got.Item.Peeked {
+		params.Queues, awaited = nil, []string{"p", "q", "r"}
+		for queue := range m.sent {
+			read[queue] = len(shown(got, queue))
+		}
+	}
+	m.env.commit(got, params)
+	m.awaited = awaited
+	for queue, n := range read {
+		m.read[queue] += n
+	}
+}
+
+// continueAsNew begins the next execution, with what was not read.
+func (m *queueModel) continueAsNew(got *provider.FetchedOrchestration) {
+	params := provider.AckOrchestrationParams{
+		ExecutionID: m.execution, Metadata: ended(provider.StatusContinuedAsNew, "{}"), OrchestratorItems: []provider.WorkItem{continuing("A")},
+	}
+	if got.Item.Peeked {
+		params.Queues = &provider.QueueReads{}
+	} else {
+		for queue := range m.sent {
+			m.read[queue] += len(shown(got, queue))
+		}
+	}
+	m.env.commit(got, params)
+	m.execution++
+	got = m.peek(held)
+	m.shows(got)
+	m.env.commit(got, provider.AckOrchestrationParams{
+		ExecutionID: m.execution, Metadata: created(), HistoryDelta: []provider.Event{started("A", m.execution)}, Queues: &provider.QueueReads{},
+	})
+	m.awaited = nil
 }
