@@ -1,16 +1,33 @@
 package worker_test
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// sum adds up what came out of a queue of numbers from 0 on, and where the order was broken.
-type sum struct{ Next, Broken int }
+// sum counts what came out of a queue of numbers from 0 on, and how often the order was broken. Total is when to stop.
+type sum struct{ Total, Next, Broken int }
+
+// tellProgress, if not nil, is told of each hundredth number.
+var tellProgress *json.Encoder
 
 // take reads one number.
 func (s *sum) take(ctx *orchestration.Context) error {
@@ -21,20 +38,22 @@ func (s *sum) take(ctx *orchestration.Context) error {
 	if n != s.Next {
 		s.Broken++
 	}
-	s.Next++
+	if s.Next++; tellProgress != nil && s.Next%100 == 0 {
+		return tellProgress.Encode(s.Next)
+	}
 	return nil
 }
 
-// reader reads a queue of so many numbers in a loop. It continues as new after every each of them
-// if each is not 0.
-func reader(total, each int) orchestration.Definition[sum, sum] {
+// reader reads a queue of numbers in a loop. It continues as new after every each of them if each
+// is not 0.
+func reader(each int) orchestration.Definition[sum, sum] {
 	named := orchestration.Named[sum, sum]("Reader")
 	return orchestration.New("Reader", func(ctx *orchestration.Context, s sum) (sum, error) {
-		for s.Next < total {
+		for s.Next < s.Total {
 			if err := s.take(ctx); err != nil {
 				return s, err
 			}
-			if each > 0 && s.Next%each == 0 && s.Next < total {
+			if each > 0 && s.Next%each == 0 && s.Next < s.Total {
 				return named.ContinueAsNew(ctx, s)
 			}
 		}
@@ -51,8 +70,8 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, store provider.Provider) {
-				def := reader(many, each)
-				run := start(t, store, def, sum{})
+				def := reader(each)
+				run := start(t, store, def, sum{Total: many})
 				c := client.New(store)
 				for n := range many {
 					if err := c.Enqueue(t.Context(), run.Instance(), "numbers", n); err != nil {
@@ -60,10 +79,133 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 					}
 				}
 				runWorker(t, store, worker.Options{}, def)
-				if got := result(t, run); got != (sum{Next: many}) {
+				if got := result(t, run); got != (sum{Total: many, Next: many}) {
 					t.Errorf("read %+v", got)
 				}
 			})
 		})
 	}
+}
+
+// backlogVariable is how many messages TestBacklogSurvivesKills has a queue of. Anybody may set it to 100000, for minutes.
+const backlogVariable = "DUROXIDE_TEST_BACKLOG"
+
+// A worker process that is killed again and again while it reads a long queue, with and without
+// continue-as-new, reads each message once and in order.
+func TestBacklogSurvivesKills(t *testing.T) {
+	t.Parallel()
+	total, err := strconv.Atoi(cmp.Or(os.Getenv(backlogVariable), "1500"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, each := range map[string]int{"in one execution": 0, "continuing as new": 500} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("sqlite", func(t *testing.T) {
+				t.Parallel()
+				path := filepath.Join(t.TempDir(), "backlog.db")
+				store, err := sqlite.Open(t.Context(), path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer store.Close()
+				survive(t, store, total, path, "", strconv.Itoa(each))
+			})
+			t.Run("mssql", func(t *testing.T) {
+				t.Parallel()
+				schema := mssqltest.NewSchema(t)
+				store, err := mssql.New(mssqltest.DB(t), &mssql.Config{Schema: schema})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer store.Close()
+				survive(t, store, total, mssqltest.DSN(t), schema, strconv.Itoa(each))
+			})
+		})
+	}
+}
+
+// survive fills a queue, lets processes read it that are killed, and one that is not.
+func survive(t *testing.T, store provider.Provider, total int, address ...string) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute+time.Duration(total)*10*time.Millisecond)
+	defer stop()
+	c := client.New(store)
+	run, err := client.Start(ctx, c, reader(0), "reader", sum{Total: total})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range total {
+		if err := c.Enqueue(ctx, "reader", "numbers", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part := 1; part <= 3; part++ {
+		process := exec.CommandContext(ctx, os.Args[0], address...)
+		process.Env = append(os.Environ(), mortalVariable+"="+mortalReader)
+		process.Stderr = t.Output()
+		progress, err := process.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := process.Start(); err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for line := json.NewDecoder(progress); read < part*total/4; {
+			if err := line.Decode(&read); err != nil {
+				t.Fatalf("after %d messages: %v", read, err)
+			}
+		}
+		if err := process.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, progress)
+		_ = process.Wait() // killed
+	}
+	each, err := strconv.Atoi(address[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	runWorker(t, store, worker.Options{MaxHistoryEvents: -1, OrchestrationLockTimeout: readerLease}, reader(each))
+	got, err := run.Wait(ctx)
+	if want := (sum{Total: total, Next: total}); got != want || err != nil {
+		t.Errorf("read %+v, %v", got, err)
+	}
+}
+
+// mortalReader, as the value of mortalVariable, makes this test binary a worker that reads a queue until it is killed and
+// says how far it is.
+const mortalReader = "reader"
+
+// readerLease is a turn's, so that the next worker need not wait long for it.
+const readerLease = 500 * time.Millisecond
+
+// readOn is the process of that worker.
+func readOn(address, schema, each string) error {
+	ctx := context.Background()
+	n, err := strconv.Atoi(each)
+	if err != nil {
+		return err
+	}
+	var store provider.Provider
+	if schema == "" {
+		store, err = sqlite.Open(ctx, address, nil)
+	} else {
+		store, err = mssql.Open(ctx, address, &mssql.Config{Schema: schema})
+	}
+	if err != nil {
+		return err
+	}
+	w, err := worker.New(store, worker.Options{
+		MaxHistoryEvents: -1, OrchestrationLockTimeout: readerLease, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	if err != nil {
+		return err
+	}
+	tellProgress = json.NewEncoder(os.Stdout)
+	if err := w.Register(reader(n)); err != nil {
+		return err
+	}
+	return w.Run(ctx)
 }

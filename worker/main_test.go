@@ -21,9 +21,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(mortalVariable) == "" {
+	var err error
+	switch os.Getenv(mortalVariable) {
+	case "":
 		mssqltest.Run(m)
-	} else if err := mortal(os.Args[1], os.Args[2]); err != nil {
+	case mortalReader:
+		err = readOn(os.Args[1], os.Args[2], os.Args[3])
+	default:
+		err = mortal(os.Args[1], os.Args[2])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
