@@ -255,6 +255,53 @@ func TestFileThatIsGone(t *testing.T) {
 	must(t, raise())
 }
 
+// The log and its index are guarded as well: events in a log that was deleted were acknowledged and gone after the process had
+// ended. What the log held is in the database from then on, however the process ends.
+func TestLogThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{"-wal", "-shm"} {
+		t.Run(suffix, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			store := openFile(t, path, nil)
+			for range 10 {
+				must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+			}
+			must(t, os.Remove(path+suffix))
+			err := store.EnqueueForOrchestrator(t.Context(), start("i"), 0)
+			if !errors.Is(err, ErrFileGone) || !provider.IsRetryable(err) || !strings.Contains(err.Error(), path+suffix+" was deleted") {
+				t.Errorf("error %v; want a retryable %v that names the file", err, ErrFileGone)
+			}
+			if _, err := store.Read(t.Context(), "i"); !errors.Is(err, ErrFileGone) {
+				t.Errorf("a read returned %v, want %v", err, ErrFileGone)
+			}
+			// As after the sudden death of the process.
+			data, err := os.ReadFile(path)
+			must(t, err)
+			left := filepath.Join(t.TempDir(), "left.db")
+			must(t, os.WriteFile(left, data, 0o600))
+			depths, err := openFile(t, left, nil).GetQueueDepths(t.Context())
+			if err != nil || depths.OrchestratorQueue != 10 {
+				t.Errorf("%d messages are left, error %v; want 10", depths.OrchestratorQueue, err)
+			}
+		})
+	}
+}
+
+// A log that was put back is as good as ever.
+func TestLogThatIsBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	store := openFile(t, path, nil)
+	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	must(t, os.Rename(path+"-wal", path+".aside"))
+	if err := store.EnqueueForOrchestrator(t.Context(), start("i"), 0); !errors.Is(err, ErrFileGone) {
+		t.Errorf("error %v; want %v", err, ErrFileGone)
+	}
+	must(t, os.Rename(path+".aside", path+"-wal"))
+	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+}
+
 // A Take that may wait says so as well, although it would find nothing: an idle worker makes no other calls.
 func TestTakeFromAFileThatIsGone(t *testing.T) {
 	t.Parallel()

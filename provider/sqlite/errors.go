@@ -26,8 +26,9 @@ var (
 	// ErrCannotOpen reports a file that cannot be opened: the directory is missing, the path is a directory, or
 	// rights are missing.
 	ErrCannotOpen = errors.New("cannot open database file")
-	// ErrFileGone reports a database file that was deleted, moved or replaced while the store was open. Nothing was
-	// stored. Calls succeed again once the file is back in its place; otherwise close the store and open it again.
+	// ErrFileGone reports a database file, or one of the -wal and -shm files beside it, that was deleted, moved or
+	// replaced while the store was open. Nothing was stored. Calls succeed again once the file is back in its place;
+	// otherwise close the store and open it again.
 	ErrFileGone = errors.New("database file is gone")
 	// ErrDamaged reports a file that is not a SQLite database or is damaged.
 	ErrDamaged = errors.New("database is damaged")
@@ -133,6 +134,9 @@ func classify(operation string, err error) error {
 
 // fromCode is classify for a SQLite result code, primary or extended.
 func fromCode(operation string, code int, cause error) error {
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // there is no room for the log's index
+		code = sqlite3.SQLITE_FULL
+	}
 	c, known := conditions[code&primary]
 	if !known {
 		return provider.Permanent(operation, fmt.Sprintf("unexpected SQLite error, please report it: %v", cause), cause)

@@ -177,7 +177,11 @@ const (
 // which sleeps for up to 100 ms between tries: beside a process that writes all the
 // time, that rarely hits one of the short pauses between its transactions.
 func (w *writer) begin(ctx context.Context) error {
-	if err := w.file.gone(); err != nil {
+	_, err := w.files.look()
+	if errors.Is(err, errLogGone) {
+		_, _ = w.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // whatever happens to this process, what was acknowledged is in the database then
+	}
+	if err != nil {
 		return err
 	}
 	start := time.Now()

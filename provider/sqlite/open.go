@@ -51,8 +51,9 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 		_ = w.close()
 		return nil, err
 	}
-	settings.log, w.file = logPath(path), opened(path)
-	r.file = w.file
+	settings.log = logPath(path)
+	w.files = opened(path, settings.log)
+	r.files = w.files
 	return newStore(settings, w, r), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 

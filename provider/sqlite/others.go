@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 )
@@ -130,16 +129,4 @@ func (o *others) close() {
 	if o.notices != nil {
 		o.notices.close()
 	}
-}
-
-// logPath is where SQLite has the log of a file: beside that which a symbolic link leads to.
-func logPath(path string) string {
-	file, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	if file, err = filepath.Abs(file); err != nil {
-		return ""
-	}
-	return file + "-wal"
 }

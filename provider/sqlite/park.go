@@ -119,7 +119,10 @@ func (w *writer) parkIdle(group []*job) []*job {
 		_ = w.look(context.WithoutCancel(group[0].ctx)) // after an error the jobs look, and meet it
 	}
 	return slices.DeleteFunc(group, func(j *job) bool {
-		if j.waits == nil || !j.waits.wouldFindNothing(w.newTx()) || w.file.gone() != nil { // which the transaction reports
+		if j.waits == nil || !j.waits.wouldFindNothing(w.newTx()) {
+			return false
+		}
+		if _, err := w.files.look(); err != nil { // which the transaction reports
 			return false
 		}
 		w.published(effects{instanceWake: w.ready.nextInstance.at, activityWake: earlier(w.ready.nextActivity.at, w.ready.nextSession.at)})

@@ -292,7 +292,7 @@ func (c counting) oneActivity(instance string) {
 func TestClaimsReadNoHiddenMessages(t *testing.T) { //nolint:paralleltest // all statements are counted
 	for _, alone := range []bool{true, false} {
 		s := openCounted(t)
-		other := openFile(t, s.writer.file.path, nil)
+		other := openFile(t, s.writer.files[0].path, nil)
 		for _, hidden := range []bool{false, true} {
 			id := fmt.Sprint("hidden messages: ", hidden)
 			must(t, s.EnqueueForOrchestrator(t.Context(), start(id), 0))

@@ -152,8 +152,8 @@ func (s *Store) readInTurn(
 type readers struct {
 	db      *sql.DB
 	queries *sqlitedb.Queries
-	// file is looked at before each read, which may open a connection.
-	file openedFile
+	// files are looked at before each read, which may open a connection.
+	files openedFiles
 }
 
 // ready says why a call cannot read.
@@ -161,7 +161,8 @@ func (r *readers) ready(ctx context.Context, operation string) error {
 	if ctx.Err() != nil {
 		return provider.ContextError(ctx, operation)
 	}
-	return classify(operation, r.file.gone())
+	_, err := r.files.look()
+	return classify(operation, err)
 }
 
 // do runs a call of one query. The context's end interrupts it.

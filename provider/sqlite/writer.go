@@ -26,8 +26,8 @@ type writer struct {
 	rows    rowStatements
 	control control
 	clock   func() int64
-	// file is looked at before each transaction.
-	file openedFile
+	// files are looked at before each transaction.
+	files openedFiles
 	// patience is how long to wait for another process that writes.
 	patience time.Duration
 	// single switches groups off.
