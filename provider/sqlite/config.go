@@ -53,6 +53,8 @@ type Config struct {
 	// in tests.
 	log  string
 	rest time.Duration
+	// room replaces [freeRoom] in tests.
+	room func(path string) (free int64, known bool)
 }
 
 // withDefaults returns a copy with every default filled in; c may be nil.
@@ -75,6 +77,9 @@ func (c *Config) withDefaults() Config {
 	}
 	if config.rest == 0 {
 		config.rest = restedLook
+	}
+	if config.room == nil {
+		config.room = freeRoom
 	}
 	if config.driver == "" {
 		config.driver = driverName

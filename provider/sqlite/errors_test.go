@@ -28,6 +28,7 @@ func TestFromCode(t *testing.T) {
 		"shared cache":      {sqlite3.SQLITE_LOCKED_SHAREDCACHE, true, ErrBusy},
 		"protocol":          {sqlite3.SQLITE_PROTOCOL, true, ErrBusy},
 		"full":              {sqlite3.SQLITE_FULL, true, ErrDiskFull},
+		"full for an index": {sqlite3.SQLITE_IOERR_SHMSIZE, true, ErrDiskFull},
 		"write":             {sqlite3.SQLITE_IOERR_WRITE, true, nil},
 		"fsync":             {sqlite3.SQLITE_IOERR_FSYNC, true, nil},
 		"memory":            {sqlite3.SQLITE_NOMEM, true, nil},

@@ -177,13 +177,14 @@ const (
 // which sleeps for up to 100 ms between tries: beside a process that writes all the
 // time, that rarely hits one of the short pauses between its transactions.
 func (w *writer) begin(ctx context.Context) error {
-	_, err := w.files.look()
+	logged, err := w.files.look()
 	if errors.Is(err, errLogGone) {
-		_, _ = w.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // whatever happens to this process, what was acknowledged is in the database then
+		w.moveLog(ctx) // whatever happens to this process, what was acknowledged is in the database then
 	}
 	if err != nil {
 		return err
 	}
+	w.keepRoom(ctx, logged)
 	start := time.Now()
 	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
 		_, err := w.control.begin.ExecContext(ctx)

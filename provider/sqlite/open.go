@@ -125,6 +125,10 @@ func fileDSN(path string) (string, error) {
 // would be slower (docs/performance.md).
 const pageSize = 2048
 
+// movedLog is how long the log gets before SQLite moves it into the database, in bytes. One that a reader made twice as
+// long is cut back when the reader has gone.
+const movedLog = 16 << 20
+
 // pragmas is the query of a DSN: the settings every new connection starts with.
 // What changes the file itself is not among them, because the file may not be
 // ours.
@@ -157,7 +161,9 @@ func pragmas(config Config, readOnly bool) string {
 			fmt.Sprintf("page_size(%d)", pageSize),
 			// The log is moved into the file at 16 MiB rather than 4: the pages of the queues
 			// change all the time, and each move writes them once and flushes twice.
-			fmt.Sprintf("wal_autocheckpoint(%d)", 16<<20/pageSize))
+			fmt.Sprintf("wal_autocheckpoint(%d)", movedLog/pageSize),
+			// While another program reads, the log cannot be moved and grows.
+			fmt.Sprintf("journal_size_limit(%d)", 2*movedLog))
 	}
 	return url.Values{"_pragma": list}.Encode()
 }
@@ -187,6 +193,7 @@ func tryOpenWriter(ctx context.Context, dsn string, config Config, file bool) (*
 	}
 	db.SetMaxOpenConns(1)
 	w := &writer{db: db, clock: config.now, patience: config.BusyTimeout, single: config.DisableGroupCommit, joinFor: joinFor}
+	w.logRoom.on = config.room
 	if err := w.open(ctx, file); err != nil {
 		// That closing fails too is no news.
 		_ = w.closeAll()

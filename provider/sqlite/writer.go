@@ -28,6 +28,8 @@ type writer struct {
 	clock   func() int64
 	// files are looked at before each transaction.
 	files openedFiles
+	// logRoom is about the room that the log leaves on the disk.
+	logRoom logRoom
 	// patience is how long to wait for another process that writes.
 	patience time.Duration
 	// single switches groups off.
@@ -157,6 +159,9 @@ func (w *writer) answer(group []*job) {
 	for _, j := range group {
 		if j.joined {
 			sum.fulfil()
+		}
+		if errors.Is(j.err, ErrDiskFull) || errors.Is(j.thenErr, ErrDiskFull) {
+			w.logRoom.full = true
 		}
 		if j.err == nil {
 			sum.add(j.tx.effects)
