@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // How often a store that is away is told again: after firstReminder, then after twice as
@@ -30,6 +33,8 @@ const shortest = time.Second
 // and when it is back. All slots share it, or each would tell the same.
 type outage struct {
 	logger *slog.Logger
+	// closed ends the worker, because its store was closed.
+	closed func()
 
 	mu sync.Mutex
 	// failing counts the failures in a row of each operation that fails.
@@ -56,6 +61,10 @@ type outage struct {
 // about the store.
 func (o *outage) observe(ctx context.Context, operation string, err error) {
 	if ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, provider.ErrClosed) {
+		o.closed()
 		return
 	}
 	o.mu.Lock()

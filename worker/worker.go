@@ -55,6 +55,9 @@ type Worker struct {
 var (
 	// ErrRunning is returned by Register and Run once Run has been called. A worker runs only once.
 	ErrRunning = errors.New("the worker was already started")
+	// errStoreClosed ends a worker whose store was closed.
+	errStoreClosed = fmt.Errorf("the worker has stopped because its store was closed: end the context of Run first; "+
+		"work that is not acknowledged is done again when its lease ends: %w", provider.ErrClosed)
 	// errShutdown is the cause of contexts that end with the worker.
 	errShutdown = errors.New("the worker is shutting down")
 )
@@ -118,7 +121,8 @@ func (w *Worker) Pin(orchestration, version string) error {
 // Run works until ctx ends and then shuts down: it fetches no new work, gives running turns and activities
 // Options.ShutdownTimeout to finish, and hands unfinished work back to the store, so that other workers can take it
 // at once. If the store does not answer, Run gives up a second later. Work that is not acknowledged by then, finished
-// or not, is done again when its lease ends. Run returns nil after an orderly end and [ErrRunning] when called again.
+// or not, is done again when its lease ends. Run returns nil after an orderly end, [ErrRunning] when called again, and
+// an error that matches [provider.ErrClosed] soon after somebody has closed the store.
 func (w *Worker) Run(ctx context.Context) error {
 	if w.running.Swap(true) {
 		return ErrRunning
@@ -126,6 +130,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	var leave func()
 	w.active, leave = runningOn(observed.Inner(w.store))
 	defer leave()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w.outage.closed = func() { end(errStoreClosed) }
 	// work outlives ctx by the shutdown timeout.
 	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
@@ -157,6 +164,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	stopKeeping()
 	keeper.Wait()
 	w.releaseSessions(context.WithoutCancel(ctx))
+	if context.Cause(ctx) == errStoreClosed { //nolint:errorlint // no cause of the caller's
+		return errStoreClosed
+	}
 	return nil
 }
 
