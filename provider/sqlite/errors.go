@@ -34,6 +34,8 @@ var (
 	ErrDamaged = errors.New("database is damaged")
 	// ErrForeignFile reports a SQLite database of another application.
 	ErrForeignFile = errors.New("not a duroxide database")
+	// ErrOldSchema reports a database that a build from before the first release has written.
+	ErrOldSchema = errors.New("database schema is older than this program can migrate")
 	// ErrNewerSchema reports a database that a later release of this package has written.
 	ErrNewerSchema = errors.New("database schema is newer than this program")
 )

@@ -16,15 +16,20 @@ import (
 // applicationID marks a file as ours in its header: "DURX".
 const applicationID = 0x44555258
 
+// firstVersion is the version of a file after the first script; each further script adds one. Whoever edits a script,
+// which only happens before it is released, raises this number: files of the version before are refused then, since
+// nobody knows what they hold. TestSchemaHasItsVersion fails until that is done.
+const firstVersion = 2
+
 // migration is one numbered script.
 type migration struct {
-	// number is what PRAGMA user_version holds after the script has run.
-	number int
-	name   string
-	script string
+	// version is what PRAGMA user_version holds after the script has run.
+	version int
+	name    string
+	script  string
 }
 
-// migrations returns all scripts in order. Their numbers are 1, 2, 3, ….
+// migrations returns all scripts in order. Their names begin with 1, 2, 3, ….
 func migrations() ([]migration, error) {
 	files := scripts.SQLiteSchema()
 	names, err := fs.Glob(files, "*.sql")
@@ -42,7 +47,7 @@ func migrations() ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, migration{number: number, name: name, script: string(script)})
+		list = append(list, migration{version: firstVersion + i, name: name, script: string(script)})
 	}
 	return list, nil
 }
@@ -59,10 +64,11 @@ func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 	if err != nil {
 		return provider.Permanent(openOperation, err.Error(), err)
 	}
+	latest := list[len(list)-1].version
 	// Before anything that would change a file that is not ours.
 	var version int
 	err = inTransaction(ctx, conn, "BEGIN", func() (err error) {
-		version, err = inspect(ctx, conn, len(list))
+		version, err = inspect(ctx, conn, latest)
 		return err
 	})
 	if err != nil {
@@ -73,28 +79,28 @@ func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 			return err
 		}
 	}
-	if version == len(list) {
+	if version == latest {
 		return checkWritable(ctx, conn, version)
 	}
 	return inTransaction(ctx, conn, beginWrite, func() error {
 		// Another process may have been faster.
-		version, err := inspect(ctx, conn, len(list))
-		if err != nil || version == len(list) {
+		version, err := inspect(ctx, conn, latest)
+		if err != nil || version == latest {
 			return err
 		}
-		for _, m := range list[version:] {
+		for _, m := range list[max(0, version-firstVersion+1):] {
 			if _, err := conn.ExecContext(ctx, m.script); err != nil {
 				return fmt.Errorf("applying %s: %w", m.name, err)
 			}
 		}
 		_, err = conn.ExecContext(ctx,
-			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(list)))
+			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, latest))
 		return err
 	})
 }
 
 // inspect returns the schema's version, 0 for a new file, and refuses files that
-// are not ours or too new. It is called in a transaction: another process may be
+// are not ours, too new, or too old to be migrated. It is called in a transaction: another process may be
 // creating the schema at this moment.
 func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 	var application, version, tables int
@@ -122,6 +128,11 @@ func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 		return 0, provider.Permanent(openOperation, fmt.Sprintf(
 			"database schema is newer than this program: it has version %d, this release knows %d; upgrade duroxide-go",
 			version, known), ErrNewerSchema)
+	}
+	if version < firstVersion {
+		return 0, provider.Permanent(openOperation, fmt.Sprintf(
+			"database schema is older than this program can migrate: it has version %d, and this release reads %d to %d; the file was left as it is: "+
+				"open it with the build that made it, or move it away and start with a new file", version, firstVersion, known), ErrOldSchema)
 	}
 	return version, nil
 }

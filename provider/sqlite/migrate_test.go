@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -80,8 +81,8 @@ func TestOpenTwice(t *testing.T) {
 	list, err := migrations()
 	must(t, err)
 	db := raw(t, path)
-	if got := number(t, db, "PRAGMA user_version"); got != int64(len(list)) {
-		t.Errorf("user_version is %d, want %d", got, len(list))
+	if got, want := number(t, db, "PRAGMA user_version"), int64(list[len(list)-1].version); got != want {
+		t.Errorf("user_version is %d, want %d", got, want)
 	}
 	if got := number(t, db, "PRAGMA application_id"); got != applicationID {
 		t.Errorf("application_id is %#x, want %#x", got, applicationID)
@@ -107,6 +108,41 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	must(t, openFile(t, path, nil).Close())
 	run(t, raw(t, path), "PRAGMA user_version = 99")
 	refused(t, path, ErrNewerSchema, false)
+}
+
+// Two builds with different tables both called their schema version 1, so a file of one failed in the other at some later call.
+func TestOlderSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, openFile(t, path, nil).Close())
+	run(t, raw(t, path), fmt.Sprint("PRAGMA user_version = ", firstVersion-1))
+	refused(t, path, ErrOldSchema, false)
+}
+
+// digests are those of the schema in each version that a file may have had.
+var digests = map[int]string{
+	2: "1d8483268d183819",
+}
+
+// A file says only which version its schema has, so what the scripts make may not change without it.
+func TestSchemaHasItsVersion(t *testing.T) {
+	t.Parallel()
+	list, err := migrations()
+	must(t, err)
+	var text strings.Builder
+	for _, m := range list {
+		for line := range strings.Lines(m.script) {
+			code, _, _ := strings.Cut(line, "--")
+			text.WriteString(strings.Join(strings.Fields(code), " ") + " ")
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(text.String())))[:16]; digests[m.version] != got {
+			t.Errorf("%s does not make the schema that version %d had: raise firstVersion if the script was never released, "+
+				"or else leave it as it was and add another one; then add the version with %q to digests", m.name, m.version, got)
+		}
+	}
+	if digests[list[len(list)-1].version+1] != "" {
+		t.Error("a version later than the scripts' has a digest")
+	}
 }
 
 func TestForeignFileIsLeftAlone(t *testing.T) {

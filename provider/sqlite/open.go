@@ -32,7 +32,7 @@ const openOperation = "open"
 //
 // Errors are [*provider.Error] values that match one of the package's sentinels:
 // [ErrCannotOpen], [ErrReadOnly], [ErrBusy], [ErrDamaged], [ErrForeignFile],
-// [ErrNewerSchema].
+// [ErrOldSchema], [ErrNewerSchema].
 func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 	settings := config.withDefaults()
 	if err := checkPath(path); err != nil {
