@@ -106,9 +106,9 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/testsupport/racing"},
-		Forbidden: anythingBut(),
+		Forbidden: anythingBut("std"),
 		Reach:     Directly,
-		Why:       "it is a constant of the build, which tests of every package may ask for",
+		Why:       "it says how the tests are run, which tests of every package may ask",
 	},
 	{
 		From:      Set{"./internal/testsupport/tdsproxy"},

@@ -36,7 +36,7 @@ func TestExploreOperations(t *testing.T) {
 // holds explores a scenario. Its sessions take turns, so that the detector of races finds nothing in them: a few orders will do.
 func holds(t *testing.T, s tsqltest.Scenario, anyPlan bool) {
 	t.Helper()
-	if racing.On {
+	if racing.Part() {
 		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Schedules: 3})
 		return
 	}

@@ -18,7 +18,7 @@ import (
 // histories is how many the test of linearizability checks.
 func histories(t *testing.T) uint64 {
 	t.Helper()
-	if racing.On {
+	if racing.Part() {
 		return uint64(linear.Amount(t, 8))
 	}
 	return uint64(linear.Amount(t, 30))
@@ -255,7 +255,7 @@ func hunt(t *testing.T, plant func(*broken) provider.Provider) *linear.Anomaly {
 	var store provider.Provider
 	var shortest *linear.Anomaly
 	wanted := 3
-	if racing.On {
+	if racing.Part() {
 		wanted = 1
 	}
 	for n, found := uint64(0), 0; n < 400 && found < wanted; n++ {

@@ -417,7 +417,7 @@ func TestExploredSchedulesAreLinearizable(t *testing.T) {
 // What is known to be no single moment. Whoever mends one moves it to those that hold: this test wants them to fail.
 func TestExploredSchedulesThatAreNotLinearizable(t *testing.T) {
 	t.Parallel()
-	if racing.On {
+	if racing.Part() {
 		t.Skip("sessions that take turns have no races, and the search takes ten times as long")
 	}
 	running := do(sends("a", "1"), takesTurn(acks("0", "")), sends("a", "2"))
@@ -453,7 +453,7 @@ func TestExploredSchedulesThatAreNotLinearizable(t *testing.T) {
 // schedules is how many are tried of a scenario, in all orders with one interruption.
 func schedules(t *testing.T) int {
 	t.Helper()
-	if racing.On {
+	if racing.Part() {
 		return linear.Amount(t, 4)
 	}
 	return linear.Amount(t, 30)

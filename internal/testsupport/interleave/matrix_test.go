@@ -46,7 +46,7 @@ func TestMatrix(t *testing.T) {
 		list = slices.DeleteFunc(list, func(s Scenario) bool { return !only.MatchString(s.Name) })
 	}
 	switch {
-	case racing.On:
+	case racing.Part():
 		every = 50
 	case os.Getenv("DUROXIDE_SCHEDULES") != "":
 		every = 1
@@ -104,7 +104,7 @@ func TestOperations(t *testing.T) {
 	lab := NewLab(t, Variant{})
 	before := after(t, lab, "SELECT 1;")
 	for at, o := range operations() {
-		if racing.On && at%10 != 0 {
+		if racing.Part() && at%10 != 0 {
 			continue
 		}
 		d := after(t, lab, o.batch("a", 1))
@@ -171,7 +171,7 @@ UPDATE duroxide.inboxes SET lock_token = @lock_token, locked_until = @until + @e
 // of them does all of it.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
-	if racing.On {
+	if racing.Part() {
 		t.Skip("SKIPPED: it takes long, and the detector of races finds nothing in it")
 	}
 	e := exploration(t)
