@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -28,18 +29,23 @@ const plugin = "sqlc-gen-tsql"
 // A generator writes what the sqlc.yaml at config asks for, beside that file. The repository is at root.
 type generator func(ctx context.Context, root, config string) error
 
+// building is held while sqlc is built, so that the second of two tests takes what the first has built.
+var building sync.Mutex
+
 // sqlc is the generator that is pinned in tools/pinned/go.mod. It runs in the folder of the configuration, to which the paths
 // of plugins are relative as its own are.
 //
 // It is built without cgo: that leaves out PostgreSQL's parser in C, which nothing here needs, so that the same sqlc
 // runs whether or not a machine has a C compiler, and a first build takes about a fifth less time.
 func sqlc(ctx context.Context, root, config string) error {
+	building.Lock()
 	tool := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/pinned/go.mod", "-n", "sqlc") // builds it and says where
 	tool.Dir = root
 	tool.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var problems bytes.Buffer
 	tool.Stderr = &problems
 	path, err := tool.Output()
+	building.Unlock()
 	if err != nil {
 		return fmt.Errorf("building sqlc: %w\n%s", err, &problems)
 	}

@@ -163,10 +163,10 @@ sql:
 `,
 	})
 	bin := filepath.Join(dir, "bin")
-	build(t, "-modfile=../pinned/go.mod", "-o", filepath.Join(bin, "sqlc"), "github.com/sqlc-dev/sqlc/cmd/sqlc")
-	build(t, "-o", filepath.Join(bin, "sqlc-gen-tsql"), ".")
+	sqlc := goCommand(t, "tool", "-modfile=../pinned/go.mod", "-n", "sqlc") // builds it, unless tools/generate has, and says where
+	goCommand(t, "build", "-o", filepath.Join(bin, "sqlc-gen-tsql"), ".")
 
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "sqlc"), "generate")
+	cmd := exec.CommandContext(t.Context(), sqlc, "generate")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -186,12 +186,17 @@ sql:
 	}
 }
 
-// build builds a command as tools/generate does: without cgo, which leaves out a parser that nothing here needs.
-func build(t *testing.T, args ...string) {
+// goCommand builds something as tools/generate does: without cgo, which leaves out a parser that nothing here needs. It returns what
+// the go command prints.
+func goCommand(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build %s: %v\n%s", strings.Join(args, " "), err, text)
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	output, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &problems)
 	}
+	return strings.TrimSpace(string(output))
 }
