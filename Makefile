@@ -16,8 +16,6 @@ ROW_VERSIONS ?= true
 EXPLORED ?= .explored.json
 # How long `make explore` goes on, as in 10m; without end if it is empty.
 EXPLORE_FOR ?=
-# Packages whose tests `make test` begins first.
-TEST_FIRST ?=
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
@@ -54,13 +52,15 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 	go run ./tools/sqlc-gen-tsql vet -config sqlc.yaml
 
 .PHONY: test
-test: ## Run the tests; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
-	go test $(TEST_FIRST) ./...
-	go test -C tools/acceptance -count=1 ./... # go test does not see that the commands it builds have changed
-	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^T-SQL server: ' # go test hides what passing packages say
+test: ## Run the tests of the README: those of the library, and every promise of docs/guarantees.md
+	go run ./tools/test
+
+.PHONY: test-all
+test-all: ## Run all tests in full; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
+	go run ./tools/test -all
 
 .PHONY: test-race
-test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
+test-race: ## Run the tests under the race detector, in random order (needs a C compiler)
 	.ci/test-race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql

@@ -93,7 +93,7 @@ func TestReadmeTellsInOrder(t *testing.T) {
 	t.Parallel()
 	readme, last := read(t, root+"/README.md"), -1
 	for _, part := range []string{
-		"# duroxide-go\n", "go run -v ./cmd/duroxide demo", "```text", "## A program", "## Install", "## Guarantees",
+		"# duroxide-go\n", "go run -v ./cmd/duroxide demo", "go run ./tools/test ", "```text", "## A program", "## Install", "## Guarantees",
 	} {
 		at := strings.Index(readme, part)
 		if at <= last {

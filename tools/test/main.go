@@ -1,0 +1,111 @@
+// Command test runs the tests of the repository, of all of its modules, and shows how far it is.
+//
+//	go run ./tools/test         what README.md promises: the library's tests and every promise of docs/guarantees.md, in minutes
+//	go run ./tools/test -all    every test, in full length, as .ci/run does
+//
+// It runs go test, which alone stays within one module and prints nothing while it compiles. packages.go says what is in
+// which of the two, progress.go prints, and promises.go sees that no promise is left out.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	all := flag.Bool("all", false, "every test, in full length")
+	flag.Parse()
+
+	if err := run(context.Background(), ".", *all, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "test:", err)
+		os.Exit(1)
+	}
+}
+
+// run tests the repository at root.
+func run(ctx context.Context, root string, all bool, out io.Writer) error {
+	promises, err := promisesOf(root)
+	if err != nil {
+		return err
+	}
+	modules, err := find(ctx, root, all)
+	if err != nil {
+		return err
+	}
+	total := 0
+	for _, m := range modules {
+		total += len(m.packages)
+	}
+	p := newProgress(out, total)
+	stop := p.every(10 * time.Second)
+	for _, m := range modules {
+		if err := test(ctx, root, m, all, p); err != nil {
+			stop()
+			return err
+		}
+	}
+	stop()
+	return errors.Join(p.end(), promises.check(p.tests, out))
+}
+
+// test runs the tests of a module. It returns no error for those that fail: these are counted.
+func test(ctx context.Context, root string, m module, all bool, p *progress) error {
+	if err := compile(ctx, root, m, p); err != nil {
+		return err
+	}
+	args := []string{"test", "-json", "-timeout=20m", "-vet=off"} // the linters vet
+	if !all {
+		args = append(args, "-short")
+	}
+	if m.folder != "." {
+		args = append(args, "-count=1") // go test does not see that the library beside the module has changed
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, m.packages...)...)
+	cmd.Dir, cmd.Stderr = filepath.Join(root, m.folder), os.Stderr
+	// The T-SQL server in the tests makes much garbage. There may be more of it before it is collected.
+	cmd.Env = append([]string{"GOGC=400", "GOMEMLIMIT=3GiB"}, os.Environ()...)
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	read := p.read(events)
+	if read != nil {
+		_ = cmd.Cancel() // it would wait for ever for somebody who reads
+	}
+	err = cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 && p.failed > 0 {
+		err = nil
+	}
+	return errors.Join(read, err)
+}
+
+// compile compiles the packages of a module without their tests, only to show how far it is: go test does not.
+func compile(ctx context.Context, root string, m module, p *progress) error {
+	if len(m.compiled) == 0 {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-v"}, m.compiled...)...)
+	cmd.Dir = filepath.Join(root, m.folder)
+	names, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.compile(names)
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("go build of %s: %w", m.folder, err)
+	}
+	return nil
+}
