@@ -56,6 +56,9 @@ var (
 	ErrOrphanedChild = errors.New("child would be orphaned")
 	// ErrClosed reports a call on a closed store.
 	ErrClosed = errors.New("store is closed")
+	// ErrOutOfOrder reports a store that somebody has to mend, such as one without space, or one whose tables were
+	// changed. The error says nothing about the work of the call: a worker does not count it as an attempt.
+	ErrOutOfOrder = errors.New("store is out of order")
 )
 
 // Retryable returns an error after which the same call may be repeated. cause may be nil.

@@ -22,13 +22,13 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	var err error
 	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
 		t.worker.failed(t.key(), err)
-		t.abandon(ctx, 100*time.Millisecond, false)
+		t.abandon(ctx, 100*time.Millisecond, noAttempt(err))
 		return
 	}
 	notices, err := t.notices(ctx)
 	if err != nil {
 		t.worker.failed(t.key(), err)
-		t.abandon(ctx, 100*time.Millisecond, false)
+		t.abandon(ctx, 100*time.Millisecond, noAttempt(err))
 		return
 	}
 	err = t.ackNoticing(ctx, params, notices)
@@ -42,7 +42,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		t.worker.unserved.add(params.WorkerItems)
 	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
-		t.abandon(ctx, 50*time.Millisecond, unencoded(err))
+		t.abandon(ctx, 50*time.Millisecond, noAttempt(err))
 	default:
 		t.refused(ctx, b, err)
 	}

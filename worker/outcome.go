@@ -111,7 +111,7 @@ func (c *call) unacknowledged(ctx context.Context, tries int, err error) {
 		c.abandon(ctx, 0, true)
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
-		c.abandon(ctx, 100*time.Millisecond, unencoded(err))
+		c.abandon(ctx, 100*time.Millisecond, noAttempt(err))
 	}
 }
 

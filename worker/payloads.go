@@ -84,7 +84,7 @@ func (c *call) readAgain(ctx context.Context, err error) {
 		c.worker.failed(c.key(), err)
 		c.logger.WarnContext(ctx, "the store could not be read for an activity, which is tried again",
 			"error", err, "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		c.abandon(ctx, delay, false)
+		c.abandon(ctx, delay, noAttempt(err))
 	}
 }
 
@@ -105,6 +105,8 @@ func (w *Worker) readable(key workKey) {
 	}
 }
 
-// unencoded reports a turn that is given back because its payloads could not be encoded,
-// which is no attempt.
-func unencoded(err error) bool { return errors.Is(err, codec.ErrNotEncoded) }
+// noAttempt reports that work is given back for a reason that is not the work's: its payloads could not be encoded, or the
+// store is out of order. It would otherwise be poison when somebody has mended what was wrong.
+func noAttempt(err error) bool {
+	return errors.Is(err, codec.ErrNotEncoded) || errors.Is(err, provider.ErrOutOfOrder)
+}

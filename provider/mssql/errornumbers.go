@@ -49,11 +49,16 @@ var (
 		"check the database in the connection string, create it, or have an administrator add the user"}
 	mismatch = fault{sentinel: ErrDamagedSchema, advice: "a table or procedure that this program calls is missing or different: " +
 		"bring the schema up to date with `duroxide migrate up`"}
-	impossible = fault{advice: "the procedures do not suit this server, which this package should have prevented; please report it"}
+	noIndex = fault{sentinel: ErrDamagedSchema, advice: "an index that this program needs is missing, disabled or different: " +
+		"an owner restores it with `duroxide migrate up`"}
+	noPlan = fault{sentinel: ErrDamagedSchema, advice: "the server finds no plan for a statement of this program, as when an index was changed: " +
+		"`duroxide migrate verify` names what differs and `duroxide migrate up` restores it; please report it if nothing differs"}
+	refusedValue = fault{refused: true, advice: "the server does not take a value of this call, which this package should have prevented; please report it"}
 )
 
 // faults are the numbers of the server. One that is missing is permanent: a
-// programming error, or something an operator must see. The negative and small numbers
+// programming error, or something an operator must see. For whoever holds a lock it is not, see holderOperations.
+// The negative and small numbers
 // of the .NET client (-2, 20, 64, 121, 233, 10053, 10054, 10060) are not here: the
 // server never sends them with that meaning.
 var faults = map[int32]fault{
@@ -100,6 +105,7 @@ var faults = map[int32]fault{
 	926:   failingOver,
 	952:   failingOver, // in transition
 	976:   failingOver, // replica that takes no calls
+	978:   failingOver, // replica that takes only calls that say they read
 	983:   failingOver, // replica without role
 	988:   failingOver, // without a quorum
 	4221:  failingOver, // readable secondary that waits for row versions
@@ -165,16 +171,44 @@ var faults = map[int32]fault{
 	8145: mismatch, // unknown parameter
 	1934: {sentinel: ErrDamagedSchema, advice: "a procedure was deployed with other SET options than this package uses: deploy it again with `duroxide migrate up`"},
 
-	547:  {advice: "a constraint of the schema was violated, which this package should have prevented; please report it"},
 	1088: mismatch,
-	8622: impossible, // no plan under the hints
+
+	307:  noIndex, // missing
+	308:  noIndex,
+	315:  noIndex, // disabled
+	316:  noIndex,
+	362:  noIndex, // other columns than a hint names
+	365:  noIndex,
+	8655: noIndex, // the clustered index is disabled
+	8622: noPlan,  // under the hints
+	8623: noPlan,
+	8624: noPlan,
+
+	220:  refusedValue, // overflow
+	232:  refusedValue,
+	241:  refusedValue, // conversion
+	242:  refusedValue,
+	244:  refusedValue, // overflow
+	245:  refusedValue, // conversion
+	248:  refusedValue, // overflow
+	295:  refusedValue, // conversion
+	511:  refusedValue, // row too long
+	515:  refusedValue, // NULL
+	547:  refusedValue, // constraint
+	1946: refusedValue, // key too long
+	2628: refusedValue, // text too long
+	8029: refusedValue, // malformed parameter
+	8114: refusedValue, // conversion
+	8115: refusedValue, // overflow
+	8152: refusedValue, // text too long
+	8169: refusedValue, // conversion
 
 	// Babelfish reports many different errors by this number, which so says nothing.
 	33557097: {advice: "Babelfish reports an error that it has no number for; if it says that something does not exist, run `duroxide migrate up`"},
 }
 
 // quoting are the numbers whose texts quote values, which may be somebody's data.
-var quoting = []int32{241, 245, 248, 295, 547, 2601, 2627, 2628, 8114, 8115, 8169, 9420}
+var quoting = []int32{220, 232, 241, 244, 245, 248, 295, 547, 2601, 2627, 2628, 8114, 8115, 8169, 9420}
 
 // adminOperations are those whose procedures are granted to the role for administration.
 var adminOperations = []string{
@@ -182,8 +216,9 @@ var adminOperations = []string{
 }
 
 // holderOperations are those that whoever holds a lock token makes. An error of theirs that is permanent says that what is held is
-// at fault: the orchestration fails, the activity is cancelled. So a fault of the database or of the login's rights, which an
-// administrator can mend while the work waits, must not be permanent to them.
+// at fault: the orchestration fails, the activity is cancelled. So only what the procedures throw on purpose (meanings) and a value
+// that the server does not take (refusedValue) are permanent to them. All else is of unknown outcome, also a number that nobody has
+// listed: the call is repeated while the lease lasts.
 var holderOperations = []string{
 	opAckOrchestration, "renew_orchestration_item_lock", "abandon_orchestration_item",
 	opAckWork, "renew_work_item_lock", "keep_heartbeat", "abandon_work_item", "renew_locks",

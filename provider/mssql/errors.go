@@ -77,6 +77,8 @@ type fault struct {
 	slow bool
 	// moved says that another server may have the database now, to which only new connections lead.
 	moved bool
+	// refused says that the values of the call are at fault, so that the call can never succeed.
+	refused bool
 }
 
 // worthRepeating reports whether the call should repeat itself: repeat says that doing
@@ -85,10 +87,16 @@ func (f fault) worthRepeating(repeat bool) bool {
 	return !f.slow && (f.class == undone || (f.class == unknown && repeat))
 }
 
+// outOfOrder are the errors of a database that somebody has to mend.
+var outOfOrder = []error{ErrDamagedSchema, ErrPermission, ErrLogin, ErrMissingDatabase, ErrFull, ErrReadOnly}
+
 // report is the error of operation.
 func (f fault) report(operation string, cause error) *provider.Error {
 	if f.sentinel != nil {
 		cause = fmt.Errorf("%w: %w", f.sentinel, cause)
+	}
+	if slices.Contains(outOfOrder, f.sentinel) {
+		cause = fmt.Errorf("%w: %w", provider.ErrOutOfOrder, cause)
 	}
 	return &provider.Error{Operation: operation, Message: f.advice, Retryable: f.class != permanent, Err: cause}
 }
@@ -113,17 +121,10 @@ func classify(operation string, err error) error {
 		f = noAdmin
 		f.advice += detail(reported)
 	}
-	if f.class == permanent && canBeMended(f, err) && slices.Contains(holderOperations, operation) {
+	if f.class == permanent && !f.refused && slices.Contains(holderOperations, operation) {
 		f.class = unknown
 	}
 	return f.report(operation, err)
-}
-
-// canBeMended reports whether an administrator can remove the cause, which is not the call itself. A call that was not sent is
-// never the cause.
-func canBeMended(f fault, err error) bool {
-	_, unsent := errors.AsType[*unconnected](err)
-	return unsent || f.sentinel != nil && !errors.Is(f.sentinel, provider.ErrInvalidArgument)
 }
 
 // unconnected is an error from before the call was sent: there was no connection.
@@ -179,7 +180,7 @@ func judgeOurs(err error) (f fault, ok bool) {
 		return fault{sentinel: ErrDamagedSchema, advice: "a procedure does not return what this program expects: " +
 			"bring the schema up to date with `duroxide migrate up`, or update this program"}, true
 	case errors.Is(err, mssqldb.ErrArgument):
-		return fault{sentinel: provider.ErrInvalidArgument, advice: err.Error()}, true
+		return fault{refused: true, sentinel: provider.ErrInvalidArgument, advice: err.Error()}, true
 	case errors.Is(err, ErrMissingSchema), errors.Is(err, ErrOldSchema), errors.Is(err, ErrNewerSchema),
 		errors.Is(err, ErrForeignSchema), errors.Is(err, ErrPermission):
 		return fault{advice: err.Error()}, true

@@ -40,7 +40,7 @@ func TestJudgeNumbers(t *testing.T) {
 			601, 1205, 1222, 2601, 2627, 2801, 3960, 3966, 41301, 41302, 41305, 41325, 41839, 3958, 3959,
 			701, 802, 845, 1204, 8645, 8651, 10928, 10929, 10936, 40501, 49918, 49919, 49920,
 		},
-		{undone, ErrUnreachable}:     {615, 921, 922, 926, 952, 976, 983, 988, 4221, 17142, 17187, 17188, 18401, 18451, 40613},
+		{undone, ErrUnreachable}:     {615, 921, 922, 926, 952, 976, 978, 983, 988, 4221, 17142, 17187, 17188, 18401, 18451, 40613},
 		{undone, ErrMissingDatabase}: {4060},
 		{undone, ErrFull}:            {1101, 1105, 9002, 40544},
 		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540, 40549, 40550, 40551, 40552, 40553},
@@ -51,8 +51,12 @@ func TestJudgeNumbers(t *testing.T) {
 		{permanent, ErrMissingDatabase}: {
 			911, 4064,
 		},
-		{permanent, ErrDamagedSchema}: {201, 207, 208, 1088, 1934, 2715, 2812, 8144, 8145},
-		{permanent, nil}:              {547, 8622, 33557097},
+		{permanent, ErrDamagedSchema}: {
+			201, 207, 208, 307, 308, 315, 316, 362, 365, 1088, 1934, 2715, 2812, 8144, 8145, 8622, 8623, 8624, 8655,
+		},
+		{permanent, nil}: {
+			220, 232, 241, 242, 244, 245, 248, 295, 511, 515, 547, 1946, 2628, 8029, 8114, 8115, 8152, 8169, 33557097,
+		},
 	}
 	tested := 0
 	for w, numbers := range cases {
@@ -216,6 +220,33 @@ func TestUnsentCallsOfHoldersAreRetryable(t *testing.T) {
 	}
 	if provider.IsRetryable(classify("start_instance", err)) {
 		t.Error("nobody's work waits for a start, which should fail at once")
+	}
+}
+
+// To whoever holds a lock only a value that the server does not take is refused for good. Every other number is of unknown outcome,
+// whoever knows it: a failed turn or a cancelled activity is the work of years, and an index is made again in minutes.
+func TestOnlyListedNumbersArePermanentToHolders(t *testing.T) {
+	t.Parallel()
+	refused := []int32{220, 232, 241, 242, 244, 245, 248, 295, 511, 515, 547, 1946, 2628, 8029, 8114, 8115, 8152, 8169}
+	for number := range int32(50000) {
+		for _, operation := range []string{opAckOrchestration, "renew_work_item_lock"} {
+			if retryable := provider.IsRetryable(classify(operation, reported(number))); retryable == slices.Contains(refused, number) {
+				t.Errorf("%s: error %d is retryable: %t", operation, number, retryable)
+			}
+		}
+	}
+	if err := classify(opAckOrchestration, fmt.Errorf("x: %w", mssqldb.ErrArgument)); provider.IsRetryable(err) {
+		t.Errorf("an argument that was not even sent is refused as %v", err)
+	}
+}
+
+// What somebody has to mend says nothing about the work, so that a worker does not count it as an attempt.
+func TestErrorsOfADatabaseToMend(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[int32]bool{308: true, 315: true, 8622: true, 229: true, 9002: true, 3906: true, 208: true, 1205: false, 8115: false, 8134: false} {
+		if err := classify(opAckOrchestration, reported(number)); errors.Is(err, provider.ErrOutOfOrder) != want {
+			t.Errorf("error %d became %v, which says that somebody has to mend the store: %t", number, err, !want)
+		}
 	}
 }
 
