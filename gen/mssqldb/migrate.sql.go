@@ -194,6 +194,66 @@ func (q *Queries) IsOwner(ctx context.Context) (r int32, err error) {
 	return r, err
 }
 
+var stmtListColumns = statement{
+	name: "ListColumns",
+	text: `SELECT
+    t.name AS table_name, COALESCE(c.name, N'') AS name, y.name AS type_name, c.max_length, c.precision, c.scale,
+    CASE WHEN c.is_nullable = 1 THEN 1 ELSE 0 END AS nullable, CASE WHEN c.is_identity = 1 THEN 1 ELSE 0 END AS has_identity,
+    CASE WHEN c.default_object_id <> 0 THEN 1 ELSE 0 END AS has_default, c.collation_name
+FROM sys.columns AS c
+INNER JOIN sys.tables AS t ON t.object_id = c.object_id
+INNER JOIN sys.types AS y ON y.user_type_id = c.user_type_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+ORDER BY t.name, c.column_id`,
+	schemas: []schemaAt{{342, 345, "sys"}, {370, 373, "sys"}, {426, 429, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{
+			"table_name", "name", "type_name", "max_length", "precision", "scale", "nullable", "has_identity",
+			"has_default", "collation_name",
+		},
+	},
+}
+
+// ListColumnsParams holds the arguments of [Queries.ListColumns].
+type ListColumnsParams struct {
+	Schema string
+}
+
+// ListColumnsRow is a row that [Queries.ListColumns] returns.
+type ListColumnsRow struct {
+	TableName     string
+	Name          string
+	TypeName      string
+	MaxLength     int16
+	Precision     uint8
+	Scale         uint8
+	Nullable      int32
+	HasIdentity   int32
+	HasDefault    int32
+	CollationName *string
+}
+
+func scanListColumnsRow(rows *sql.Rows, r *ListColumnsRow) error {
+	return rows.Scan(&r.TableName, &r.Name, &r.TypeName, &r.MaxLength, &r.Precision, &r.Scale, &r.Nullable, &r.HasIdentity, &r.HasDefault, &r.CollationName)
+}
+
+// ListColumns lists the columns of the schema's tables, in their order. has_default is 1 for a column with a
+// default.
+func (q *Queries) ListColumns(ctx context.Context, p ListColumnsParams) (list []ListColumnsRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListColumns, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListColumnsRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
 var stmtListGrants = statement{
 	name: "ListGrants",
 	text: `SELECT r.name AS role, COALESCE(p.permission_name, N'') AS permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
@@ -239,6 +299,71 @@ func (q *Queries) ListGrants(ctx context.Context, p ListGrantsParams) (list []Li
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
 	err = q.call(ctx, &stmtListGrants, &a, func(_ int, rows *sql.Rows) (err error) {
 		list, err = readMany(rows, scanListGrantsRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+var stmtListIndexes = statement{
+	name: "ListIndexes",
+	text: `SELECT
+    t.name AS table_name, COALESCE(i.name, N'') AS name, CASE WHEN i.type = 1 THEN 1 ELSE 0 END AS is_clustered,
+    CASE WHEN i.is_unique = 1 THEN 1 ELSE 0 END AS is_unique_index,
+    CASE WHEN i.is_primary_key = 1 THEN 1 ELSE 0 END AS is_primary, CASE WHEN i.is_unique_constraint = 1 THEN 1 ELSE 0 END AS is_unique_key,
+    CASE WHEN i.is_disabled = 1 THEN 1 ELSE 0 END AS is_off, i.filter_definition,
+    COALESCE(c.name, N'') AS column_name, CAST(ic.key_ordinal AS INT) AS key_ordinal,
+    CASE WHEN ic.is_descending_key = 1 THEN 1 ELSE 0 END AS is_descending
+FROM sys.indexes AS i
+INNER JOIN sys.tables AS t ON t.object_id = i.object_id
+INNER JOIN sys.index_columns AS ic ON ic.object_id = i.object_id AND ic.index_id = i.index_id
+INNER JOIN sys.columns AS c ON c.object_id = ic.object_id AND c.column_id = ic.column_id
+WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.is_hypothetical = 0
+ORDER BY t.name, i.name, CASE WHEN ic.key_ordinal = 0 THEN 1 ELSE 0 END, ic.key_ordinal, c.name`,
+	schemas: []schemaAt{{576, 579, "sys"}, {604, 607, "sys"}, {660, 663, "sys"}, {754, 757, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{
+			"table_name", "name", "is_clustered", "is_unique_index", "is_primary", "is_unique_key", "is_off",
+			"filter_definition", "column_name", "key_ordinal", "is_descending",
+		},
+	},
+}
+
+// ListIndexesParams holds the arguments of [Queries.ListIndexes].
+type ListIndexesParams struct {
+	Schema string
+}
+
+// ListIndexesRow is a row that [Queries.ListIndexes] returns.
+type ListIndexesRow struct {
+	TableName        string
+	Name             string
+	IsClustered      int32
+	IsUniqueIndex    int32
+	IsPrimary        int32
+	IsUniqueKey      int32
+	IsOff            int32
+	FilterDefinition *string
+	ColumnName       string
+	KeyOrdinal       int32
+	IsDescending     int32
+}
+
+func scanListIndexesRow(rows *sql.Rows, r *ListIndexesRow) error {
+	return rows.Scan(&r.TableName, &r.Name, &r.IsClustered, &r.IsUniqueIndex, &r.IsPrimary, &r.IsUniqueKey, &r.IsOff, &r.FilterDefinition, &r.ColumnName, &r.KeyOrdinal, &r.IsDescending)
+}
+
+// ListIndexes lists the indexes of the schema's tables, a row for each of their columns: first those of the
+// key, in their order (key_ordinal from 1), then those that are merely included (0).
+func (q *Queries) ListIndexes(ctx context.Context, p ListIndexesParams) (list []ListIndexesRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListIndexes, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListIndexesRow)
 		return err
 	})
 	if err != nil {

@@ -45,6 +45,36 @@ INNER JOIN sys.tables AS t ON t.object_id = i.object_id
 WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.allow_page_locks = 1
 ORDER BY i.name;
 
+-- ListColumns lists the columns of the schema's tables, in their order. has_default is 1 for a column with a
+-- default.
+-- name: ListColumns :many
+SELECT
+    t.name AS table_name, COALESCE(c.name, N'') AS name, y.name AS type_name, c.max_length, c.precision, c.scale,
+    CASE WHEN c.is_nullable = 1 THEN 1 ELSE 0 END AS nullable, CASE WHEN c.is_identity = 1 THEN 1 ELSE 0 END AS has_identity,
+    CASE WHEN c.default_object_id <> 0 THEN 1 ELSE 0 END AS has_default, c.collation_name
+FROM sys.columns AS c
+INNER JOIN sys.tables AS t ON t.object_id = c.object_id
+INNER JOIN sys.types AS y ON y.user_type_id = c.user_type_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+ORDER BY t.name, c.column_id;
+
+-- ListIndexes lists the indexes of the schema's tables, a row for each of their columns: first those of the key, in
+-- their order (key_ordinal from 1), then those that are merely included (0).
+-- name: ListIndexes :many
+SELECT
+    t.name AS table_name, COALESCE(i.name, N'') AS name, CASE WHEN i.type = 1 THEN 1 ELSE 0 END AS is_clustered,
+    CASE WHEN i.is_unique = 1 THEN 1 ELSE 0 END AS is_unique_index,
+    CASE WHEN i.is_primary_key = 1 THEN 1 ELSE 0 END AS is_primary, CASE WHEN i.is_unique_constraint = 1 THEN 1 ELSE 0 END AS is_unique_key,
+    CASE WHEN i.is_disabled = 1 THEN 1 ELSE 0 END AS is_off, i.filter_definition,
+    COALESCE(c.name, N'') AS column_name, CAST(ic.key_ordinal AS INT) AS key_ordinal,
+    CASE WHEN ic.is_descending_key = 1 THEN 1 ELSE 0 END AS is_descending
+FROM sys.indexes AS i
+INNER JOIN sys.tables AS t ON t.object_id = i.object_id
+INNER JOIN sys.index_columns AS ic ON ic.object_id = i.object_id AND ic.index_id = i.index_id
+INNER JOIN sys.columns AS c ON c.object_id = ic.object_id AND c.column_id = ic.column_id
+WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.is_hypothetical = 0
+ORDER BY t.name, i.name, CASE WHEN ic.key_ordinal = 0 THEN 1 ELSE 0 END, ic.key_ordinal, c.name;
+
 -- ListObjects lists the objects in a schema, except those that are dropped with their table. The
 -- names of table types are in sys.types. Sequences are listed only on demand, because Babelfish
 -- lists one for each identity column. Babelfish also lists the @table that a function returns as a

@@ -61,7 +61,7 @@ func Drop(t testing.TB, schema string) {
 }
 
 func drop(ctx context.Context, db *sql.DB, schema string) error {
-	if err := migration(db, schema).Drop(ctx); err != nil {
+	if _, err := migration(db, schema).Drop(ctx); err != nil {
 		return fmt.Errorf("dropping schema %s: %w", schema, err)
 	}
 	return nil

@@ -107,5 +107,5 @@ func TestRuntimeRole(t *testing.T) {
 	}
 	// The role goes although it has a member.
 	must(t, db.Close())
-	must(t, m.Drop(t.Context()))
+	drop(t, m)
 }

@@ -32,6 +32,14 @@
 // found) and revisions (a row per revision that was begun: the oldest one whose programs
 // it serves, and whether all of it was applied). The view v_migrations shows all three.
 //
+// Up also makes each index again that an applied script has made and that somebody has dropped,
+// disabled or changed. Of tables Verify says which columns differ; no script can bring back what
+// was in them. For that the scripts are read: one may create and drop tables and indexes, and
+// add, change and drop columns and constraints with names, each in a statement of its own.
+//
+// Procedures are applied helpers first, so that between two steps a caller of the new release never
+// meets a helper of the old one.
+//
 // # Rolling upgrades
 //
 // Migrate first, then replace the workers. Meanwhile programs of the release before go

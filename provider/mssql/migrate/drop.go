@@ -11,16 +11,16 @@ import (
 
 // Drop removes everything that [Migration.Up] has made, with all orchestrations and their
 // histories, in one transaction, and asks nobody: for a tenant that leaves, and for tests. What somebody else has put into
-// the schema stays, and then so does the schema. A schema that is missing, or was never
-// migrated, is left as it is.
+// the schema stays, and then so does the schema: left names these objects, and what was dropped with the schema's tables is none. A
+// schema that is missing, or was never migrated, is left as it is.
 //
 // Errors match [ErrNewerSchema] when a newer release has migrated the schema, which may
 // hold what these scripts do not know, and [ErrPermission] for a login that is not an
 // owner.
-func (m *Migration) Drop(ctx context.Context) error {
-	m, err := m.prepared()
+func (m *Migration) Drop(ctx context.Context) (left []string, err error) {
+	m, err = m.prepared()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = m.withLock(ctx, func(s *session) error {
 		st, err := m.readState(ctx, s.conn)
@@ -37,22 +37,25 @@ func (m *Migration) Drop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		foreign, err := m.foreignObjects(ctx, s.conn, st)
+		left, err = m.foreignObjects(ctx, s.conn, st)
 		if err != nil {
 			return fmt.Errorf("reading the objects of schema %s: %w", Quote(m.schema()), err)
 		}
-		step := m.dropStep(st, roles, foreign)
+		step := m.dropStep(st, roles, len(left) > 0)
 		if err := s.apply(ctx, step); err != nil {
 			return err
 		}
 		m.report(ctx, step)
 		return nil
 	})
-	return m.explain(ctx, err)
+	if err != nil {
+		return nil, m.explain(ctx, err)
+	}
+	return left, nil
 }
 
 // dropStep drops first what reads, then what is read.
-func (m *Migration) dropStep(st *state, roles []Batch, foreign int) Step {
+func (m *Migration) dropStep(st *state, roles []Batch, foreign bool) Step {
 	p := &planner{schema: m.schema(), scripts: m.release, state: st}
 	step := Step{Name: "schema " + Quote(m.schema()), Action: ActionDrop, Reason: "asked for"}
 	add := func(format string, args ...any) {
@@ -72,7 +75,7 @@ func (m *Migration) dropStep(st *state, roles []Batch, foreign int) Step {
 		}
 	}
 	step.Batches = append(step.Batches, roles...)
-	if foreign == 0 && m.schema() != "dbo" {
+	if !foreign && m.schema() != "dbo" {
 		add(dropSchema)
 	}
 	return step
@@ -119,8 +122,8 @@ func (m *Migration) ourObjects(st *state) []object {
 	return objects
 }
 
-// foreignObjects counts what is in the schema and not ours.
-func (m *Migration) foreignObjects(ctx context.Context, db mssqldb.DBTX, st *state) (int, error) {
+// foreignObjects lists what is in the schema and not ours, in the order of names.
+func (m *Migration) foreignObjects(ctx context.Context, db mssqldb.DBTX, st *state) ([]string, error) {
 	ours := map[string]bool{}
 	for name := range st.modules {
 		ours[name] = true
@@ -130,13 +133,9 @@ func (m *Migration) foreignObjects(ctx context.Context, db mssqldb.DBTX, st *sta
 	}
 	names, err := m.on(db).ListObjects(ctx, mssqldb.ListObjectsParams{Schema: m.schema(), Sequences: st.server == sqlServer})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	count := 0
-	for _, name := range names {
-		if !ours[name] {
-			count++
-		}
-	}
-	return count, nil
+	foreign := slices.DeleteFunc(names, func(name string) bool { return ours[name] })
+	slices.Sort(foreign)
+	return foreign, nil
 }

@@ -125,6 +125,10 @@ func (m *Migration) report(ctx context.Context, step Step) {
 		log.WarnContext(ctx, "a module was edited on the server; the edit is undone")
 		return
 	}
+	if step.Action == ActionRestore {
+		log.WarnContext(ctx, "an index was not as this release has made it; it is restored")
+		return
+	}
 	log.InfoContext(ctx, "applied a migration step")
 }
 

@@ -30,8 +30,8 @@ type module struct {
 }
 
 // moduleFolders are in the order in which modules are applied: a view may read a
-// function, a procedure both. Among procedures the order does not matter, because a
-// server looks for what they mention when they run; among the others it is by name.
+// function, a procedure both. Among procedures those that others call come first, see helpersFirst; among the others it
+// is by name.
 var moduleFolders = []struct {
 	folder string
 	kind   moduleKind
@@ -60,7 +60,68 @@ func (s *release) loadModules(files fs.FS) error {
 			s.modules = append(s.modules, *one)
 		}
 	}
+	return s.helpersFirst()
+}
+
+// helpersFirst puts each procedure behind those that it calls. A server looks for them when it runs, but each procedure is applied in a
+// transaction of its own: a caller of the new release would meet the helper of the old one, with other parameters, and fail with
+// error 8144 or 8145 until that is replaced too. A new helper serves old callers, since its new parameters have defaults.
+func (s *release) helpersFirst() error {
+	byName, from := map[string]module{}, len(s.modules)
+	for i, one := range s.modules {
+		if one.kind == kindProcedure {
+			from = min(from, i)
+			byName[one.name] = one
+		}
+	}
+	sorted := make([]module, 0, len(s.modules)-from)
+	const begun, done = 1, 2
+	state := map[string]int{}
+	var visit func(one module) error
+	visit = func(one module) error {
+		switch state[one.name] {
+		case begun:
+			return fmt.Errorf("%s:1: the procedure calls itself, if only through others", one.file)
+		case done:
+			return nil
+		}
+		state[one.name] = begun
+		for _, name := range one.calls() {
+			if helper, ours := byName[name]; ours {
+				if err := visit(helper); err != nil {
+					return err
+				}
+			}
+		}
+		state[one.name] = done
+		sorted = append(sorted, one)
+		return nil
+	}
+	for _, one := range s.modules[from:] {
+		if err := visit(one); err != nil {
+			return err
+		}
+	}
+	s.modules = append(s.modules[:from], sorted...)
 	return nil
+}
+
+// calls are the names behind EXEC in the definition, in the order of the text.
+func (m *module) calls() (names []string) {
+	list := statements(tokens(m.batches[m.definition].Text))
+	for i, t := range list {
+		if !t.is("EXEC") && !t.is("EXECUTE") {
+			continue
+		}
+		rest := list[i+1:]
+		if len(rest) > 1 && rest[1].text == "=" { // EXEC @result = …
+			rest = rest[2:]
+		}
+		if name, ok := qualified(rest); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // readModule reads a file, which must define the module it is named after.

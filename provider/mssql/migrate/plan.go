@@ -36,6 +36,8 @@ const (
 	// ActionDrop removes a module that the release no longer has, or in
 	// [Migration.Drop] everything.
 	ActionDrop Action = "drop"
+	// ActionRestore makes an index again that is missing, disabled or different.
+	ActionRestore Action = "restore"
 	// ActionRecord notes something and changes nothing else.
 	ActionRecord Action = "record"
 )
@@ -57,6 +59,7 @@ const (
 	reasonChanged    = "its text has changed"
 	reasonEdited     = "it was edited on the server"
 	reasonMissing    = "it is missing on the server"
+	reasonDisabled   = "it is disabled on the server"
 	reasonSetOptions = "it was created without QUOTED_IDENTIFIER and ANSI_NULLS"
 	reasonGone       = "the scripts no longer have it"
 	reasonOtherSite  = "only for SQL Server, recorded as skipped"
@@ -85,6 +88,7 @@ func makePlan(schema string, scripts *release, st *state) *Plan {
 	if st.revision < scripts.revision {
 		p.steps = append(p.steps, p.recordRevision())
 	}
+	p.addIndexes()
 	p.addScripts(false)
 	p.addModules()
 	p.addScripts(true)

@@ -249,7 +249,8 @@ func TestWithoutDB(t *testing.T) {
 	_, plan := m.Plan(t.Context())
 	_, status := m.Status(t.Context())
 	_, verify := m.Verify(t.Context())
-	for _, err := range []error{up, plan, status, verify, m.Check(t.Context()), m.Drop(t.Context())} {
+	_, drop := m.Drop(t.Context())
+	for _, err := range []error{up, plan, status, verify, m.Check(t.Context()), drop} {
 		if err == nil || !strings.Contains(err.Error(), "DB is nil") {
 			t.Errorf("error %v", err)
 		}
@@ -325,7 +326,8 @@ func TestBadSchemaNameIsRefusedFirst(t *testing.T) {
 	_, upErr := m.Up(ctx)
 	_, planErr := m.Plan(ctx)
 	_, statusErr := m.Status(ctx)
-	for _, err := range []error{upErr, planErr, statusErr, m.Check(ctx), m.Drop(ctx)} {
+	_, dropErr := m.Drop(ctx)
+	for _, err := range []error{upErr, planErr, statusErr, m.Check(ctx), dropErr} {
 		if err == nil || !strings.Contains(err.Error(), "control characters") {
 			t.Errorf("error %v", err)
 		}

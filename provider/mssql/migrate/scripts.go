@@ -35,8 +35,9 @@ type script struct {
 	name     string
 	checksum []byte
 	batches  []Batch
-	// creates are the tables and types that the script creates.
+	// creates are the tables and types that the script creates, and changes all that it does to tables.
 	creates []object
+	changes []change
 	// sqlServerOnly and afterModules are what its first lines say.
 	sqlServerOnly bool
 	afterModules  bool
@@ -134,8 +135,12 @@ func (s *release) loadNumbered(files fs.FS) error {
 		if err != nil {
 			return err
 		}
+		altered, err := changes(name, source.tokens)
+		if err != nil {
+			return err
+		}
 		one := script{
-			version: i + 1, name: name, checksum: source.checksum, batches: source.batches, creates: creates,
+			version: i + 1, name: name, checksum: source.checksum, batches: source.batches, creates: creates, changes: altered,
 		}
 		if err := one.readMarks(source.text); err != nil {
 			return err

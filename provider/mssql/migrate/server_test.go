@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -59,7 +60,10 @@ func newMigration(t *testing.T, s *release) *Migration {
 func inSchema(t *testing.T, schema string, s *release) *Migration {
 	t.Helper()
 	m := &Migration{DB: openServer(t), Schema: schema, release: s}
-	t.Cleanup(func() { must(t, m.Drop(context.WithoutCancel(t.Context()))) })
+	t.Cleanup(func() {
+		_, err := m.Drop(context.WithoutCancel(t.Context()))
+		must(t, err)
+	})
 	return m
 }
 
@@ -92,5 +96,15 @@ func clean(t *testing.T, m *Migration) {
 	must(t, err)
 	if !plan.Empty() {
 		t.Errorf("still to do: %v", stepNames(plan))
+	}
+}
+
+// drop removes the schema, but for objects that are somebody else's.
+func drop(t *testing.T, m *Migration, left ...string) {
+	t.Helper()
+	got, err := m.Drop(t.Context())
+	must(t, err)
+	if !slices.Equal(got, left) {
+		t.Errorf("%q are left, want %q", got, left)
 	}
 }

@@ -31,6 +31,8 @@ type state struct {
 	revision, oldest, complete int
 	// stored are the modules that are there, by name, ours or not.
 	stored map[string]storedModule
+	// tables are what the server has; nil for a server that describes them in its own way.
+	tables tables
 }
 
 // recordedScript is a row of migrations.
@@ -75,6 +77,11 @@ func (m *Migration) readState(ctx context.Context, db mssqldb.DBTX) (*state, err
 	}
 	if st.stored, err = m.readStored(ctx, db); err != nil {
 		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
+	}
+	if st.server == sqlServer {
+		if st.tables, err = m.readTables(ctx, db); err != nil {
+			return nil, fmt.Errorf("reading the tables of schema %s: %w", Quote(schema), err)
+		}
 	}
 	if st.isUnreadable() {
 		return nil, m.forbidden(errUnreadable)

@@ -104,5 +104,16 @@ const (
 	grantRight = "GRANT %s ON %s%s.%s TO %s;"
 )
 
+// Formats of what restores an index. The name of the table is one of the scripts'.
+const (
+	// addConstraint takes a table and the constraint.
+	addConstraint = "ALTER TABLE duroxide.%s ADD %s;"
+	// dropConstraint takes a table and the quoted name of a constraint.
+	dropConstraint = "ALTER TABLE duroxide.%s DROP CONSTRAINT %s;"
+	// dropIndex and rebuildIndex take the quoted name of an index and its table.
+	dropIndex    = "DROP INDEX %s ON duroxide.%s;"
+	rebuildIndex = "ALTER INDEX %s ON duroxide.%s REBUILD;"
+)
+
 // turnPageLocksOff takes the quoted names of an index, its schema and its table.
 const turnPageLocksOff = "ALTER INDEX %s ON %s.%s SET (ALLOW_PAGE_LOCKS = OFF);"

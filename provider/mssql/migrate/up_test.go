@@ -85,7 +85,7 @@ INNER JOIN duroxide.migrations AS s ON s.version = v.version
 WHERE v.kind = N'SCRIPT' AND DATEDIFF_BIG(MILLISECOND, '19700101', v.applied_at) = s.applied_at`); n != m.release.version() {
 		t.Errorf("the view has the right time for %d scripts, want all %d", n, m.release.version())
 	}
-	must(t, m.Drop(t.Context()))
+	drop(t, m)
 	for what, query := range map[string]string{
 		"schema": "SELECT COUNT(*) FROM sys.schemas AS s WHERE s.name = N'duroxide'",
 		"role":   "SELECT COUNT(*) FROM sys.database_principals AS p WHERE p.name = N'duroxide_runtime'",
@@ -382,10 +382,10 @@ func TestDropLeavesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, releaseOne.load(t))
 	run(t, m, "CREATE SCHEMA duroxide")
-	must(t, m.Drop(t.Context())) // never migrated
+	drop(t, m) // never migrated
 	run(t, m, "CREATE TABLE duroxide.strangers (a INT)")
 	up(t, m)
-	must(t, m.Drop(t.Context()))
+	drop(t, m, "strangers")
 	if n := number(t, m, "SELECT COUNT(*) FROM sys.objects AS o WHERE o.schema_id = SCHEMA_ID(N'duroxide')"); n != 1 {
 		t.Errorf("%d objects are left, want the stranger's table", n)
 	}
@@ -394,5 +394,5 @@ func TestDropLeavesWhatIsNotOurs(t *testing.T) {
 	}
 	run(t, m, "DROP TABLE duroxide.strangers")
 	run(t, m, "DROP SCHEMA duroxide")
-	must(t, m.Drop(t.Context())) // gone
+	drop(t, m) // gone
 }

@@ -28,6 +28,16 @@ const (
 	ProblemExtraModule ProblemKind = "extra_module"
 	// ProblemSetOptions is a module created with the wrong SET options (rule P7).
 	ProblemSetOptions ProblemKind = "set_options"
+	// ProblemMissingTable is a table that is not on the server, and ProblemChangedTable one with other columns.
+	ProblemMissingTable ProblemKind = "missing_table"
+	ProblemChangedTable ProblemKind = "changed_table"
+	// ProblemMissingIndex, ProblemDisabledIndex and ProblemChangedIndex are indexes that the scripts have made and that
+	// somebody has dropped, disabled or made anew. [Migration.Up] restores them.
+	ProblemMissingIndex  ProblemKind = "missing_index"
+	ProblemDisabledIndex ProblemKind = "disabled_index"
+	ProblemChangedIndex  ProblemKind = "changed_index"
+	// ProblemExtraIndex is an index that these scripts do not have.
+	ProblemExtraIndex ProblemKind = "extra_index"
 	// ProblemPageLocks is an index that allows page locks and must not (rule Q5).
 	ProblemPageLocks ProblemKind = "page_locks"
 )
@@ -35,7 +45,7 @@ const (
 // Problem is one difference.
 type Problem struct {
 	Kind ProblemKind
-	// Object is the script's file, or the name of the module or index.
+	// Object is the script's file, or the name of the module, table or index.
 	Object string
 	// Detail is a sentence about what is the matter and what repairs it.
 	Detail string
@@ -99,7 +109,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, m.explain(ctx, err)
 	}
-	status.Problems = slices.Concat(m.scriptProblems(st), m.moduleProblems(st), locks)
+	status.Problems = slices.Concat(m.scriptProblems(st), m.moduleProblems(st), m.tableProblems(st), locks)
 	return status, nil
 }
 

@@ -232,10 +232,11 @@ func (a *app) migrateVerifyCommand() *cobra.Command {
 	return a.storeFlags(&cobra.Command{
 		Use:   "verify",
 		Short: "Check that a schema is exactly this release's",
-		Long: `Check that a schema is exactly this release's: no script missing or changed, and no
-procedure, function or view missing, edited, or compiled with other options. Any
-difference is exit code 1, and so is a schema of a newer release, which only a program
-of that release can check.`,
+		Long: `Check that a schema is exactly this release's: no script missing or changed, no
+procedure, function or view missing, edited, or compiled with other options, no table
+with other columns, and no index missing, disabled or different. Any difference is exit
+code 1, and so is a schema of a newer release, which only a program of that release can
+check.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMigration(cmd, func(ctx context.Context, m *migrate.Migration) error {

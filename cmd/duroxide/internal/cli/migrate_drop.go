@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,10 +11,11 @@ import (
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/server"
 )
 
-// dropDocument is what `migrate drop --json` prints: what was removed.
+// dropDocument is what `migrate drop --json` prints: what was removed, and the objects that stayed.
 type dropDocument struct {
-	Schema    string `json:"schema"`
-	Instances int64  `json:"instances"`
+	Schema    string   `json:"schema"`
+	Instances int64    `json:"instances"`
+	Left      []string `json:"left"`
 }
 
 func (a *app) migrateDropCommand() *cobra.Command {
@@ -23,7 +25,7 @@ func (a *app) migrateDropCommand() *cobra.Command {
 		Short: "Remove a schema with everything in it",
 		Long: `Remove a schema with all instances, their histories, and the schema's roles, for
 example when a tenant leaves. Stop its workers first. If somebody has put other objects
-into the schema, these stay, and so does the schema.
+into the schema, these stay, and so does the schema; the command names them.
 
 Without --yes, say what would be removed and remove nothing. A schema of a newer release
 is left as it is.`,
@@ -55,12 +57,19 @@ func (a *app) migrateDrop(ctx context.Context, cmd *cobra.Command, d *server.Dat
 		return usageError{cmd, fmt.Errorf("this removes schema %q with its instances (%d) for ever; to do it, add --yes",
 			m.Schema, instances)}
 	}
-	if err := m.Drop(ctx); err != nil {
+	left, err := m.Drop(ctx)
+	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(dropDocument{m.Schema, instances})
+		return a.printJSON(dropDocument{m.Schema, instances, append([]string{}, left...)})
 	}
-	a.screen.Printf("Removed schema %s with its instances (%d).\n", screen.Visible(m.Schema), instances)
+	if len(left) == 0 {
+		a.screen.Printf("Removed schema %s with its instances (%d).\n", screen.Visible(m.Schema), instances)
+		return nil
+	}
+	a.screen.Printf("Removed all that duroxide had made in schema %s, with its instances (%d).\n"+
+		"The schema stays, because these objects in it are not duroxide's (%d): %s\n",
+		screen.Visible(m.Schema), instances, len(left), screen.Visible(strings.Join(left, ", ")))
 	return nil
 }

@@ -201,7 +201,7 @@ func (p *patient) checkModules(ctx context.Context) error {
 		}
 	}
 	if good {
-		p.note(OK, "procedures, functions, views and their SET options are this release's", "")
+		p.note(OK, "tables, indexes, procedures, functions, views and their SET options are this release's", "")
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (p *patient) checkModules(ctx context.Context) error {
 // judgeProblem turns a difference into a finding. What somebody has added is theirs.
 func judgeProblem(p migrate.Problem) Finding {
 	f := Finding{Level: Problem}
-	if p.Kind == migrate.ProblemExtraModule {
+	if p.Kind == migrate.ProblemExtraModule || p.Kind == migrate.ProblemExtraIndex {
 		f.Level = Warning
 	}
 	f.Detail, f.Advice = inTwo(p.Object + ": " + p.Detail)

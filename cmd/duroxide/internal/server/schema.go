@@ -69,7 +69,10 @@ func (d *Database) makeScratch(ctx context.Context) (drop func() error, err erro
 	}
 	m := d.Migration(nil)
 	// Also when the run was interrupted: nobody would look for what it left behind.
-	drop = func() error { return m.Drop(context.WithoutCancel(ctx)) }
+	drop = func() error {
+		_, err := m.Drop(context.WithoutCancel(ctx))
+		return err
+	}
 	done, err := m.Up(ctx)
 	switch made := makesSchema(done); {
 	case err != nil && made:
