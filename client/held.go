@@ -4,35 +4,131 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // ErrNotHeld reports a retry of an instance that is not held.
 var ErrNotHeld = errors.New("the instance is not held")
 
-// Held returns why an instance is held: its code does not fit its history, and its workers have HoldMisfits set in
-// worker.Options. It returns nil for any other instance. The state of a held instance is Running. Error:
-// [ErrManagementNotAvailable], also for a store that is not a [provider.HeldAdmin].
+// Held returns what a held instance waits for: code that no live worker has or takes, or code that fits its history. It
+// returns nil for any other instance. An instance that has not begun is held, too, if no worker has its orchestration.
+// Work counts as held at once if no worker ever had its code, and otherwise [provider.LiveFor] after the last fetch by a
+// worker that had it. Error: [ErrManagementNotAvailable], also for a store that is neither a [provider.HeldAdmin] nor a
+// [provider.CodeSelector].
 func (c *Client) Held(ctx context.Context, instance string) (*provider.HeldInstance, error) {
-	admin, err := c.heldAdmin()
+	if instance == "" {
+		return nil, nil //nolint:nilnil // there can be no such instance
+	}
+	list, err := c.listHeld(ctx, instance)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// ListHeld lists the held instances with what each waits for, those held longest first. Error: that of [Client.Held].
+func (c *Client) ListHeld(ctx context.Context) ([]provider.HeldInstance, error) {
+	return c.listHeld(ctx, "")
+}
+
+// listHeld lists one instance, or with "" all.
+func (c *Client) listHeld(ctx context.Context, instance string) ([]provider.HeldInstance, error) {
+	admin, knowsMisfits := c.store.Admin().(provider.HeldAdmin)
+	selector, knowsCode := observed.As[provider.CodeSelector](c.store)
+	if !knowsMisfits && !knowsCode {
+		return nil, ErrManagementNotAvailable
+	}
+	var list []provider.HeldInstance
+	var err error
+	if knowsMisfits {
+		if list, err = misfits(ctx, admin, instance); err != nil {
+			return nil, fmt.Errorf("reading what is held: %w", err)
+		}
+	}
+	if knowsCode {
+		waiting, err := waitingForCode(ctx, selector, instance)
+		if err != nil {
+			return nil, fmt.Errorf("reading what waits for code: %w", err)
+		}
+		list = append(list, waiting...)
+	}
+	return joined(list), nil
+}
+
+// waitingForCode are the instances that wait for code that no live worker has or takes.
+func waitingForCode(ctx context.Context, selector provider.CodeSelector, instance string) ([]provider.HeldInstance, error) {
+	waiting, err := selector.WaitingForCode(ctx, instance, provider.LiveFor)
 	if err != nil {
 		return nil, err
 	}
-	held, err := admin.GetHeldInstance(ctx, instance)
-	if err != nil {
-		return nil, fmt.Errorf("reading why %q is held: %w", instance, err)
+	var list []provider.HeldInstance
+	reasons := map[provider.CodeName]string{}
+	for _, w := range waiting {
+		reason := w.String()
+		if !w.Activity {
+			if reasons[w.CodeName] == "" {
+				versions, err := selector.KnownVersions(ctx, w.Name, provider.LiveFor)
+				if err != nil {
+					return nil, err
+				}
+				if len(versions) > 0 {
+					reason += "; workers have " + strings.Join(versions, ", ")
+				}
+				reasons[w.CodeName] = reason
+			}
+			reason = reasons[w.CodeName]
+		}
+		list = append(list, provider.HeldInstance{InstanceID: w.InstanceID, Reason: reason, Since: w.Since})
 	}
-	return held, nil
+	return list, nil
 }
 
-// RetryHeld tries a held instance again at once, for example after a rollback. Without it, the instance waits for its
-// next try, up to UnregisteredBackoffMax in worker.Options. It is held again if its code still does not fit. Errors:
+// misfits are the instances whose code does not fit.
+func misfits(ctx context.Context, admin provider.HeldAdmin, instance string) ([]provider.HeldInstance, error) {
+	if instance == "" {
+		return admin.ListHeldInstances(ctx)
+	}
+	held, err := admin.GetHeldInstance(ctx, instance)
+	if held == nil || err != nil {
+		return nil, err
+	}
+	return []provider.HeldInstance{*held}, nil
+}
+
+// joined has each instance once, with all that it waits for.
+func joined(list []provider.HeldInstance) []provider.HeldInstance {
+	slices.SortStableFunc(list, func(a, b provider.HeldInstance) int { return a.Since.Compare(b.Since) })
+	at := map[string]int{}
+	var held []provider.HeldInstance
+	for _, h := range list {
+		i, ok := at[h.InstanceID]
+		if !ok {
+			at[h.InstanceID] = len(held)
+			held = append(held, h)
+			continue
+		}
+		if !strings.Contains(held[i].Reason, h.Reason) {
+			held[i].Reason += "; " + h.Reason
+		}
+		if held[i].NextTry.IsZero() {
+			held[i].NextTry = h.NextTry
+		}
+	}
+	return held
+}
+
+// RetryHeld tries a held instance again at once, for example after a rollback. Without it, an instance whose code does
+// not fit waits for its next try, up to UnregisteredBackoffMax in worker.Options. It is held again if its code still does
+// not fit. An instance that waits for code needs no retry: it goes on as soon as a worker has the code. Errors:
 // [ErrNotHeld], or more precisely [ErrNoInstance] or [ErrEnded]; those of [Client.Held].
 func (c *Client) RetryHeld(ctx context.Context, instance string) error {
-	admin, err := c.heldAdmin()
-	if err != nil {
-		return err
+	admin, ok := c.store.Admin().(provider.HeldAdmin)
+	if !ok {
+		return fmt.Errorf("retrying %q: %w", instance, ErrManagementNotAvailable)
 	}
 	held, err := admin.RetryHeldInstance(ctx, instance)
 	if err == nil && !held {
@@ -44,8 +140,11 @@ func (c *Client) RetryHeld(ctx context.Context, instance string) error {
 	return nil
 }
 
-// notHeld is why there is nothing to retry.
+// notHeld is why there is nothing to retry, nil for an instance that waits for code.
 func (c *Client) notHeld(ctx context.Context, instance string) error {
+	if held, err := c.listHeld(ctx, instance); err != nil || len(held) > 0 {
+		return err
+	}
 	use, err := provider.FindInstance(ctx, c.store, instance)
 	switch {
 	case err != nil:
@@ -56,11 +155,4 @@ func (c *Client) notHeld(ctx context.Context, instance string) error {
 		return fmt.Errorf("%w: %w", ErrNotHeld, ErrEnded)
 	}
 	return ErrNotHeld
-}
-
-func (c *Client) heldAdmin() (provider.HeldAdmin, error) {
-	if admin, ok := c.store.Admin().(provider.HeldAdmin); ok {
-		return admin, nil
-	}
-	return nil, ErrManagementNotAvailable
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // WaitError reports that the context ended before the wait did. After a deadline it describes how far the instance
-// was.
+// was, and what it waits for if it is held.
 type WaitError struct {
 	Instance string
 	// Status is the instance's status after the deadline, without the custom status. Its State is "" if the status
@@ -23,6 +23,8 @@ type WaitError struct {
 	LastEvent string
 	// WaitsFor lists the calls and waits that have no result yet, the oldest first.
 	WaitsFor []string
+	// Held is what the instance waits for if it is held, see [Client.Held].
+	Held *provider.HeldInstance
 	// Err is why the wait ended: the context's error, its cause, and the store's error if there was one.
 	Err error
 }
@@ -41,11 +43,17 @@ func (e *WaitError) progress() string {
 	case "":
 		return ""
 	case NotFound:
+		if e.Held != nil {
+			return "; it is held before its begin, it waits for " + e.Held.Reason
+		}
 		return "; it has not begun"
 	case Queued, Running, Completed, Failed, Cancelled:
 	}
 	text := fmt.Sprintf("; it is %s (%s %s, execution %d), its last event is %s",
 		e.Status.State, e.Status.Name, e.Status.Version, e.Status.ExecutionID, e.LastEvent)
+	if e.Held != nil {
+		text += fmt.Sprintf(", it is held since %s: %s", e.Held.Since.UTC().Format("2006-01-02 15:04 MST"), e.Held.Reason)
+	}
 	const most = 3
 	if n := len(e.WaitsFor); n > most {
 		return fmt.Sprintf("%s, it waits for %s and %d more", text, strings.Join(e.WaitsFor[:most], ", "), n-most)
@@ -71,6 +79,9 @@ func (c *Client) unfinished(ctx context.Context, instance string, cause error) e
 		return e
 	}
 	e.Status = statusOf(instance, history)
+	if held, err := c.Held(ctx, instance); err == nil && !e.Status.Finished() {
+		e.Held = held
+	}
 	if len(history) > 0 {
 		e.LastEvent = history[len(history)-1].Kind.Type()
 	}

@@ -54,7 +54,7 @@ func observe(store provider.Provider, build *instruments) {
 	add("worker_queue_depth", "Activities that wait for a worker", func(c counts) uint64 { return c.depths.WorkerQueue })
 	if _, ok := store.(provider.CodeSelector); ok {
 		add("unknown_orchestrations", "Instances that wait for code that no worker has", func(c counts) uint64 { return c.depths.UnknownOrchestrations })
-		add("unknown_activities", "Activities that no worker has", func(c counts) uint64 { return c.depths.UnknownActivities })
+		add("unknown_activities", "Activities that no worker takes, because none has them or none that has them takes their tags", func(c counts) uint64 { return c.depths.UnknownActivities })
 	}
 	if g.held, _ = g.admin.(provider.HeldAdmin); g.held != nil {
 		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) })

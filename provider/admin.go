@@ -121,7 +121,7 @@ type QueueDepths struct {
 	// TimerQueue is always 0: timers wait in the orchestrator queue.
 	TimerQueue uint64
 	// UnknownOrchestrations and UnknownActivities count the instances and activities
-	// that have waited for [DefaultUnknownFor] for code that no worker had in that time;
+	// that wait for code that no worker has had for [LiveFor];
 	// 0 from a store that is no [CodeSelector].
 	UnknownOrchestrations uint64
 	UnknownActivities     uint64

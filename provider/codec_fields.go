@@ -28,6 +28,7 @@ func (k OrchestrationStarted) fields(c *codec) EventKind {
 	c.optionalText("initial_custom_status", &k.InitialCustomStatus)
 	c.numberUnlessZero("dropped_messages", &k.DroppedMessages)
 	c.textUnlessEmpty("headers", &k.Headers)
+	c.flagUnlessFalse("cleans_up", &k.CleansUp)
 	return k
 }
 

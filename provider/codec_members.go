@@ -2,7 +2,7 @@ package provider
 
 // maxFields is the largest number of fields of one object: an event's envelope
 // and OrchestrationStarted.
-const maxFields = 17
+const maxFields = 18
 
 // members finds the fields of an object being read. Fields are asked for in
 // wire order, which is the order they have in stored text, so that the next one

@@ -292,7 +292,7 @@ func model(v reflect.Value) any {
 }
 
 // unlessZero are the fields that are left out when they are zero.
-var unlessZero = map[string]bool{"DroppedMessages": true, "Headers": true, "FailureKind": true, "FailureDetails": true, "Final": true, "Heartbeat": true, "StartTimeoutMs": true, "RunTimeoutMs": true}
+var unlessZero = map[string]bool{"DroppedMessages": true, "Headers": true, "CleansUp": true, "FailureKind": true, "FailureDetails": true, "Final": true, "Heartbeat": true, "StartTimeoutMs": true, "RunTimeoutMs": true}
 
 func members(v reflect.Value) map[string]any {
 	object := map[string]any{}

@@ -137,8 +137,11 @@ func (d Infrastructure) DisplayMessage() string {
 
 // DisplayMessage implements [ErrorDetails].
 func (d Configuration) DisplayMessage() string {
-	if d.Message == nil {
+	switch {
+	case d.Message == nil:
 		return "nondeterministic in " + d.Resource
+	case d.Resource != "": // code that no worker has: only a history that does not fit names no resource
+		return *d.Message
 	}
 	return "nondeterministic: " + *d.Message
 }

@@ -30,11 +30,15 @@ func TestErrorDetails(t *testing.T) {
 			"infrastructure", false, "infrastructure:ack: db down",
 		},
 		"configuration with a message": {
-			provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
+			provider.Configuration{Kind: provider.Nondeterminism, Message: new("m")},
 			"configuration", false, "nondeterministic: m",
 		},
+		"configuration about code that no worker has": {
+			provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
+			"configuration", false, "m",
+		},
 		"configuration with an empty message": {
-			provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("")},
+			provider.Configuration{Kind: provider.Nondeterminism, Message: new("")},
 			"configuration", false, "nondeterministic: ",
 		},
 		"configuration without a message": {

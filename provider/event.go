@@ -59,6 +59,8 @@ type (
 		DroppedMessages uint64
 		// Headers carry data of hooks (§3.5), such as trace contexts; empty for none.
 		Headers string
+		// CleansUp means that the function cleans up after a cancellation, so a request to cancel needs its code (§7.9).
+		CleansUp bool
 	}
 	// OrchestrationCompleted ends an execution with a result.
 	OrchestrationCompleted struct{ Output string }

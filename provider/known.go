@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -31,9 +32,9 @@ type KnownCode struct {
 // Work with a longer name or version is offered to every worker.
 const MaxCodeNameLength = 400
 
-// DefaultUnknownFor is how long code must have been unknown to all workers before work
-// that waits for it counts as unknown, and by default before it fails.
-const DefaultUnknownFor = 5 * time.Minute
+// LiveFor is how long after a fetch the code that the fetch named counts as code of a live worker. A worker that
+// runs names its code more often, also while all its slots are taken.
+const LiveFor = 75 * time.Second
 
 // Know returns the set of these names. The set also contains each name without a version.
 func Know(names ...CodeName) *KnownCode {
@@ -76,25 +77,66 @@ func (k *KnownCode) Knows(name CodeName) bool {
 // CodeSelector is an optional interface of a store that selects work by [KnownCode] and remembers which code the
 // workers have. A store without it offers workers also work that they cannot run.
 //
-// Code counts as unknown if no fetch within the given time has named it. A store remembers known code for a day; its
-// information may be up to 20 s old (§5.20). A negative time is [ErrInvalidArgument].
+// Code counts as unknown if no fetch within the given time has named it. An activity counts as unknown, too, if no
+// fetch that has named it takes activities with its tag. A store remembers known code for a week; its information may
+// be up to 20 s old (§5.20). A negative time is [ErrInvalidArgument].
 type CodeSelector interface {
-	// UnknownCode lists code that work has waited for and that no worker has had, both for at least unknownFor.
+	// UnknownCode lists code that ready work waits for and that has been unknown for at least unknownFor.
 	// Orchestrations come before activities, both in order of their names.
 	UnknownCode(ctx context.Context, unknownFor time.Duration) ([]UnknownCode, error)
+
+	// WaitingForCode lists the instances that wait for the code that UnknownCode lists, those that have waited longest
+	// first. An instance may be listed more than once. instance restricts the list to one; "" does not.
+	WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]WaitingInstance, error)
 
 	// KnownVersions lists the versions of an orchestration that fetches have named within the last since, in
 	// ascending order of the text.
 	KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error)
 }
 
-// UnknownCode is code that work waits for and that no worker has.
+// UnknownCode is code that work waits for and that no live worker can run.
 type UnknownCode struct {
 	CodeName
 	// Activity is true for an activity, and false for an orchestration.
 	Activity bool
+	// Tag is the tag of the activities; nil for those without one, and for an orchestration.
+	Tag *string
 	// Waiting is the number of instances or activities that wait for the code.
 	Waiting uint64
 	// Since is when the oldest of them became ready.
 	Since time.Time
+	// LastKnown is when a fetch last named the code, whatever tags the fetch took; zero if the store remembers none.
+	LastKnown time.Time
+	// OtherTags means that live workers have the activity, but none of them takes activities with the tag.
+	OtherTags bool
+}
+
+// WaitingInstance is an instance that waits for unknown code. Waiting counts its own turn or activities, and Since is
+// about these.
+type WaitingInstance struct {
+	InstanceID string
+	UnknownCode
+}
+
+// String names the code and says who lacks it, such as: version 1.0.0 of Order, which no worker has had since
+// 2026-01-31 12:04 UTC.
+func (c UnknownCode) String() string {
+	what := "orchestration " + c.Name
+	switch {
+	case c.Activity && c.Tag != nil:
+		what = fmt.Sprintf("activity %s with the tag %q", c.Name, *c.Tag)
+	case c.Activity && c.OtherTags:
+		what = fmt.Sprintf("activity %s without a tag", c.Name)
+	case c.Activity:
+		what = "activity " + c.Name
+	case c.Version != "":
+		what = fmt.Sprintf("version %s of %s", c.Version, c.Name)
+	}
+	switch {
+	case c.OtherTags:
+		return what + ", which no worker takes, because the workers that have it take other tags"
+	case c.LastKnown.IsZero():
+		return what + ", which no worker has"
+	}
+	return fmt.Sprintf("%s, which no worker has had since %s", what, c.LastKnown.UTC().Format("2006-01-02 15:04 MST"))
 }

@@ -139,6 +139,9 @@ type FetchOrchestrationParams struct {
 	// orchestration no fetch has named for that long, so that the runtime can fail them. The code in Known is then
 	// recorded as known and selects nothing. Such a call never waits. Use it only with a [CodeSelector].
 	UnknownFor time.Duration
+	// Cancelled, with UnknownFor, makes the call take only instances with a visible request to cancel them, and these
+	// as soon as their orchestration has been unknown for that long, however short they have been ready.
+	Cancelled bool
 	// Held, if not nil, returns how much of an execution's history the caller has: the id of the last event, 0 for
 	// none. The store may then leave out the events before that one; [OrchestrationItem].HistoryFrom says whether it
 	// did. A store calls it at most once for each item it fetches. It must neither block nor call the store.
@@ -217,7 +220,7 @@ type FetchWorkParams struct {
 	// it.
 	Known *KnownCode
 	// UnknownFor is as in FetchOrchestrationParams. It applies to activities with any tag, and in sessions of any
-	// owner.
+	// owner: only the name counts. Tags say what the other fetches of the caller take.
 	UnknownFor time.Duration
 }
 

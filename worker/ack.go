@@ -39,7 +39,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		t.worker.held.forget(t.key())
 		t.worker.active.cancel(params.CancelledActivities)
 		t.worker.unserved.answered(t.item.Messages)
-		t.worker.unserved.add(params.WorkerItems)
+		t.worker.unserved.add(t.worker.mayHang(params.WorkerItems))
 	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
 		t.abandon(ctx, 50*time.Millisecond, noAttempt(err))
@@ -87,6 +87,9 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 	// Nothing of it is ever replayed, so it is bound to no framework version and any
 	// worker may clear its late messages away (§7.9).
 	params.Metadata.PinnedDuroxideVersion = nil
+	if executionID == t.item.ExecutionID {
+		params.CancelledActivities = openActivities(t.item.History)
+	}
 	message, err := t.addressParent(ctx, replay.ParentMessage(started, delta))
 	if err != nil {
 		return false
@@ -115,6 +118,17 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 		t.tellFailed(ctx, b, delta)
 	}
 	return err == nil || errors.Is(err, provider.ErrLockLost)
+}
+
+// openActivities are those of a history that have no result.
+func openActivities(history []provider.Event) []provider.ActivityRef {
+	var open []provider.ActivityRef
+	for _, event := range replay.Unsettled(history) {
+		if _, ok := event.Kind.(provider.ActivityScheduled); ok {
+			open = append(open, provider.ActivityRef{Instance: event.InstanceID, ExecutionID: event.ExecutionID, ActivityID: event.EventID})
+		}
+	}
+	return open
 }
 
 // plainer takes something out of the metadata that a store may be unable to hold; ok

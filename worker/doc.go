@@ -31,4 +31,5 @@ package worker
 // run for too long), session.go, syscall.go (built-in ones); for both settle.go and kept.go
 // (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
 // renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
-// (work whose code nobody has), unserved.go (tags and sessions without results), recent.go.
+// (work whose code nobody has), held_watch.go (what is told of it), unserved.go (sessions and tags without results),
+// recent.go.

@@ -139,12 +139,12 @@ func ExampleWorker_Check() {
 	// Output: event 2 does not fit
 }
 
-// An instance whose code does not fit waits, if the worker is told so, instead of failing.
+// An instance whose code does not fit waits for code that fits.
 func ExampleWorker_Held() {
 	store, err := sqlite.OpenMemory(context.Background(), nil)
 	check(err)
 	defer store.Close()
-	w, err := worker.New(store, worker.Options{HoldMisfits: true, Logger: quiet})
+	w, err := worker.New(store, worker.Options{Logger: quiet})
 	check(err)
 	check(w.Register(publish, resize))
 	for _, held := range w.Held() { // none so far

@@ -10,16 +10,17 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Held is an instance that waits because the registered code does not fit its history.
+// Held is an instance that waits because the code that this worker has registered does not fit its history, or because
+// this worker was given it without having its code.
 type Held struct {
 	Instance    string
 	ExecutionID uint64
-	// Orchestration and Version are the code that does not fit.
+	// Orchestration and Version are the code that does not fit or is missing.
 	Orchestration, Version string
-	// Reason says what the history holds, what the code asks for, and at which line. There is no
-	// payload in it.
+	// Reason says which code is missing, or what the history holds, what the code asks for, and at which line. There
+	// is no payload in it.
 	Reason string
-	// Since is when this worker first found that the code does not fit. Next is when the instance is offered again.
+	// Since is when this worker first held the instance. Next is when the instance is offered again.
 	Since, Next time.Time
 }
 
@@ -30,10 +31,10 @@ type heldTurn struct {
 	times uint32
 }
 
-// Held lists the instances that this worker could not run when it last had them, because its code does not fit their
-// histories. The list begins with the instance that this worker met first. It is empty without Options.HoldMisfits.
-// An instance that another worker has taken since stays in the list for a while. For the held instances of all
-// workers ask the store, see [provider.HeldAdmin].
+// Held lists the instances that this worker could not run when it last had them. The list begins with the instance
+// that this worker met first. An instance that another worker has taken since stays in the list for a while. A store
+// that is a [provider.CodeSelector] gives a worker no instance whose code the worker lacks, so the list then has only
+// those whose code does not fit. For the held instances of all workers ask the store, as client.ListHeld does.
 func (w *Worker) Held() []Held {
 	var list []Held
 	for _, h := range w.held.all() {
@@ -47,8 +48,7 @@ func (w *Worker) Held() []Held {
 	return list
 }
 
-// hold tells of code that does not fit, and returns what gives the instance back; nil when it
-// fails.
+// hold tells of code that does not fit, and returns what holds or cancels the instance; nil when it fails.
 func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) (settle func()) {
 	reason := misfit.Message
 	work.Resume, work.Keep, work.Slow, work.AllPlaces = nil, false, nil, true
@@ -56,23 +56,16 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 		reason = again.Misfit.Message // with the line
 	}
 	logger := t.logger.With("orchestration_version", b.started.Version, "execution_id", b.executionID, "reason", reason)
-	if !t.worker.options.HoldMisfits || slices.ContainsFunc(t.item.Messages, cancels) {
+	if t.worker.options.FailMisfits {
 		logger.ErrorContext(ctx, "the code of an orchestration does not fit its history")
 		return nil
 	}
-	var delay time.Duration
-	held := t.worker.held.update(t.key(), func(h heldTurn) heldTurn {
-		now := time.Now()
-		if h.times == 0 {
-			h.Since = now
-		}
-		h.times++
-		delay = t.worker.unregisteredDelay(h.times)
-		h.Instance, h.ExecutionID, h.Reason, h.Next = t.item.Instance, b.executionID, reason, now.Add(delay)
-		h.Orchestration, h.Version = b.started.Name, b.started.Version
-		return h
-	})
-	if tries := held.times; tellsTry(tries) {
+	if t.endsByRequest(b) {
+		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is cancelled")
+		return func() { t.endUnrun(ctx, b, nil) }
+	}
+	tries, delay := t.note(b, reason, t.worker.unregisteredDelay)
+	if tellsTry(tries) {
 		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is held",
 			"tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
@@ -80,8 +73,40 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 	return func() { t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason}) }
 }
 
-// cancels reports a request to end the instance.
-func cancels(message provider.WorkItem) bool {
-	_, ok := message.(provider.CancelInstanceItem)
-	return ok
+// note remembers that the instance is held, and returns how often it was given back and when it is offered again.
+func (t *turn) note(b begin, reason string, pause func(times uint32) time.Duration) (times uint32, delay time.Duration) {
+	held := t.worker.held.update(t.key(), func(h heldTurn) heldTurn {
+		now := time.Now()
+		if h.times == 0 {
+			h.Since = now
+		}
+		h.times++
+		delay = pause(h.times)
+		h.Instance, h.ExecutionID, h.Reason, h.Next = t.item.Instance, b.executionID, reason, now.Add(delay)
+		h.Orchestration, h.Version = b.started.Name, b.started.Version
+		return h
+	})
+	return held.times, delay
+}
+
+// endsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with code
+// that cleans up it waits for that, like everything else.
+func (t *turn) endsByRequest(b begin) bool {
+	if len(t.item.History) > 0 {
+		if started, ok := t.item.History[0].Kind.(provider.OrchestrationStarted); ok && started.CleansUp {
+			return false
+		}
+	}
+	_, requested := t.request(b)
+	return requested
+}
+
+// request is why the batch asks to cancel the instance, if it does.
+func (t *turn) request(b begin) (reason string, ok bool) {
+	for _, message := range b.messages(t.item.Messages) {
+		if m, ok := message.(provider.CancelInstanceItem); ok {
+			return m.Reason, true
+		}
+	}
+	return "", false
 }

@@ -24,7 +24,7 @@ func holding(t *testing.T, store provider.Provider, log io.Writer) (w *worker.Wo
 	t.Helper()
 	given = make(chan provider.AbandonParams, 256)
 	w, err := worker.New(handsBack{store, given}, worker.Options{
-		HoldMisfits: true, UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
+		UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
 		Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err == nil {
@@ -76,7 +76,7 @@ func TestHeldInstanceIsRetried(t *testing.T) {
 	store, run := leftWaiting(t)
 	c, instance := client.New(store), run.Instance()
 	given := make(chan provider.AbandonParams, 256)
-	stop := runWorker(t, handsBack{store, given}, worker.Options{HoldMisfits: true, UnregisteredBackoff: time.Hour}, changed, echo)
+	stop := runWorker(t, handsBack{store, given}, worker.Options{UnregisteredBackoff: time.Hour}, changed, echo)
 	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) {
 		t.Errorf("retrying what waits: %v", err)
 	}
@@ -103,7 +103,7 @@ func TestHeldInstanceIsRetried(t *testing.T) {
 	}
 }
 
-// TestHeldMisfitsCanBeCancelled: then they fail for what they are.
+// TestHeldMisfitsCanBeCancelled: then they end as cancelled.
 func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
@@ -113,11 +113,22 @@ func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	if err := client.New(store).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
 		t.Fatal(err)
 	}
-	if details, ok := failure(t, run).(provider.Configuration); !ok || details.Kind != provider.Nondeterminism {
+	if details, ok := failure(t, run).(provider.Application); !ok || details.Kind != provider.AppCancelled || details.CancelReason != "enough" {
 		t.Errorf("%+v", details)
 	}
 	stop() // it is taken out when the store has answered
 	if held := w.Held(); len(held) > 0 {
 		t.Errorf("still held: %+v", held)
+	}
+}
+
+// TestMisfitsFailIfAsked: with FailMisfits an instance fails with what does not fit.
+func TestMisfitsFailIfAsked(t *testing.T) {
+	t.Parallel()
+	store, run := leftWaiting(t)
+	raise(t, store, run.Instance(), "go")
+	runWorker(t, store, worker.Options{FailMisfits: true}, changed, echo)
+	if details, ok := failure(t, run).(provider.Configuration); !ok || !strings.HasPrefix(details.DisplayMessage(), "nondeterministic: history has event 2") {
+		t.Errorf("%+v", details)
 	}
 }

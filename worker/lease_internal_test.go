@@ -216,7 +216,7 @@ func TestDefaults(t *testing.T) {
 		ActivityLockTimeout: 30 * time.Second, ActivityRenewalBuffer: 5 * time.Second,
 		PollTimeout: 30 * time.Second, MinPollInterval: 100 * time.Millisecond,
 		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
-		UnknownCodeTimeout: 5 * time.Minute, BlockedTimeout: time.Second, MaxTurnActions: 10_000, MaxHistoryEvents: 50_000, MaxHistoryBytes: 64 << 20, MaxNesting: 100, CachedInstances: 1000, CachedBytes: 64 << 20, QuietTime: 5 * time.Minute,
+		BlockedTimeout: time.Second, MaxTurnActions: 10_000, MaxHistoryEvents: 50_000, MaxHistoryBytes: 64 << 20, MaxNesting: 100, CachedInstances: 1000, CachedBytes: 64 << 20, QuietTime: 5 * time.Minute,
 		CancellationPoll: 2 * time.Second, CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
 		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 32}}},
 		MaxSessions:       10, SessionLockTimeout: 30 * time.Second, SessionRenewalBuffer: 5 * time.Second,

@@ -32,7 +32,7 @@ func TestInvalidOptions(t *testing.T) {
 		{"negative concurrency", worker.Options{OrchestrationConcurrency: -7}, "OrchestrationConcurrency is negative (-7)"},
 		{"more turns than memory", worker.Options{OrchestrationConcurrency: 1 << 30}, "OrchestrationConcurrency is 1073741824; a worker runs 100000 at the most"},
 		{"more activities than memory", worker.Options{ActivityConcurrency: 100_001}, "ActivityConcurrency is 100001; a worker runs 100000 at the most"},
-		{"negative wait for code", worker.Options{UnknownCodeTimeout: -2}, "UnknownCodeTimeout is negative (-2); only -1 has a meaning"},
+		{"negative wait for code", worker.Options{UnknownCodeTimeout: -2}, "UnknownCodeTimeout is negative (-2ns)"},
 		{"negative patience", worker.Options{BlockedTimeout: -time.Second}, "BlockedTimeout is negative"},
 		{
 			"a back-off that shrinks",

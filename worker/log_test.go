@@ -103,7 +103,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	// Only now, so that it is known which turn is refused.
 	runWorker(t, unselecting{store}, worker.Options{
 		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
-		UnknownCodeTimeout: time.Second,
+		UnknownCodeTimeout: time.Second, FailMisfits: true,
 	}, def, unsteady, reveal)
 	waitForStatus(t, store, "forget ")
 	for range 110 {

@@ -68,22 +68,22 @@ type Options struct {
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
 	// UnknownCodeTimeout is how long work waits for an orchestration, a version of it, or an activity that no worker
-	// has registered. Default [provider.DefaultUnknownFor], 5 min; -1 waits for ever. After that time an
-	// orchestration fails as [provider.Configuration] with an error that names the missing code, and an activity
-	// fails its orchestration. The log warns after a quarter of the time. A worker fails no such work until it has
-	// itself run for that long without an outage, so that a stopped fleet has time to come back. Give all workers of
-	// a store the same value.
+	// has registered. Default 0: it is held until a worker has the code. `duroxide status` and the log say what it
+	// waits for. A request to cancel ends such an instance, unless it has code that cleans up.
 	//
-	// On a store that is not a [provider.CodeSelector], no worker knows what the others have registered. The time
-	// then counts from when this worker is first offered the work.
+	// With a time, an orchestration fails after it as [provider.Configuration] with an error that names the missing
+	// code, and an activity fails its orchestration. A worker fails no such work until it has itself run for that
+	// long without an outage, so that a stopped fleet has time to come back. Give all workers of a store the same
+	// value. On a store that is not a [provider.CodeSelector], no worker knows what the others have registered. The
+	// time then counts from when this worker is first offered the work.
 	UnknownCodeTimeout time.Duration
 
-	// HoldMisfits holds an instance whose code does not fit its history. By default such an instance fails. A held
+	// FailMisfits fails an instance whose code does not fit its history. By default such an instance is held: its
 	// turn is given back and offered again after UnregisteredBackoff, until a worker has code that fits, for example
 	// after a rollback. The log and [Worker.Held] give the reason. With a store that is a [provider.HeldAdmin],
-	// `duroxide status` shows the reason, and `duroxide retry` tries the instance again at once. A cancel request
-	// ends the instance.
-	HoldMisfits bool
+	// `duroxide status` shows the reason, and `duroxide retry` tries the instance again at once. A request to cancel
+	// ends the instance, unless it has code that cleans up.
+	FailMisfits bool
 
 	// BlockedTimeout is how long an orchestration function may run without a wait through its context, default 1 s,
 	// at least 1 ms; -1 is for ever. A function that blocks for longer, on a channel, a lock, a sleep or I/O, loses
@@ -128,8 +128,10 @@ type Options struct {
 	CachedBytes int
 
 	// QuietTime is how long something may wait before the log warns once, default 5 min; -1 never warns. The warnings
-	// are about activities that do not return, and about tags and sessions from which this worker's orchestrations
-	// get no results.
+	// are about activities that do not return, about sessions from which this worker's orchestrations get no results,
+	// and about work that no live worker can take, whatever the reason: nobody has its code, or nobody who has it
+	// takes its tag. On a store that is not a [provider.CodeSelector], a warning says from which tags this worker's
+	// orchestrations get no results.
 	QuietTime time.Duration
 
 	// CancellationPoll is how often the worker asks the store whether other processes have cancelled activities that
@@ -201,7 +203,6 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxAttempts, 10)
 	setDefault(&o.UnregisteredBackoff, time.Second)
 	setDefault(&o.UnregisteredBackoffMax, max(time.Minute, o.UnregisteredBackoff))
-	setDefault(&o.UnknownCodeTimeout, provider.DefaultUnknownFor)
 	setDefault(&o.BlockedTimeout, time.Second)
 	setDefault(&o.MaxTurnActions, replay.DefaultLimits.Actions)
 	setDefault(&o.MaxHistoryEvents, replay.DefaultLimits.Events)

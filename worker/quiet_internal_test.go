@@ -216,7 +216,7 @@ func TestServedTagHidesNoOther(t *testing.T) {
 		routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 	}}
 	send := func(instance, tag string) {
-		w.unserved.add([]provider.WorkItem{provider.ActivityExecuteItem{Instance: instance, ExecutionID: 1, ID: 2, Name: "Act", Tag: &tag}})
+		w.unserved.add([]provider.ActivityExecuteItem{{Instance: instance, ExecutionID: 1, ID: 2, Name: "Act", Tag: &tag}})
 	}
 	look := func() (told int) {
 		for _, route := range w.unserved.overdue(time.Now().Add(time.Hour)) {

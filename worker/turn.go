@@ -28,7 +28,7 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 	t.worker.readable(t.key())
 	switch end := t.end(); {
 	case t.unknown != nil:
-		return func() { t.settleUnknown(ctx) }
+		return t.settleUnknown(ctx)
 	case t.item.HistoryError != nil:
 		return func() { t.corrupted(ctx) }
 	case end == ended:

@@ -66,16 +66,31 @@ func (t *turn) unregistered(ctx context.Context, b begin) {
 		last = t.item.History[n-1].EventID
 	}
 	o := t.worker.offered(t.key(), last, t.fetched.AttemptCount)
-	if t.worker.hopeless(o) {
-		t.failUnknown(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
+	if t.worker.hopeless(o) || t.endsByRequest(b) && time.Since(o.since) >= t.worker.requestPatience() {
+		t.endUnrun(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
 		return
 	}
-	delay := t.worker.unregisteredDelay(o.times)
+	reason := t.worker.lacks(b.code())
+	_, delay := t.note(b, reason, func(uint32) time.Duration { return t.worker.unregisteredDelay(o.times) })
 	if tellsTry(o.times) {
-		t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
+		t.logger.WarnContext(ctx, "no handler is registered for the orchestration, the instance is held", "reason", reason,
 			"orchestration_version", b.version, "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
 	}
-	t.abandon(ctx, delay, true)
+	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
+}
+
+// lacks says which orchestration this worker lacks, and what it has instead.
+func (w *Worker) lacks(code provider.CodeName) string {
+	return fmt.Sprintf("%s, which this worker does not have; versions that it has: %s",
+		describeCode(anOrchestration, code), describeVersions(w.registry.Versions(code.Name)))
+}
+
+// requestPatience is how long nobody must have had the code of an instance before a request to cancel ends it.
+func (w *Worker) requestPatience() time.Duration {
+	if timeout := w.options.UnknownCodeTimeout; timeout > 0 {
+		return min(timeout, provider.LiveFor)
+	}
+	return provider.LiveFor
 }
 
 // key is the turn's instance in its execution.
@@ -98,36 +113,38 @@ func (t *turn) lacksCode() bool {
 	return !ok
 }
 
-// failUnknown ends an instance whose orchestration nobody has. It has the version that
-// it asked for. It reports whether that settled the batch.
-func (t *turn) failUnknown(ctx context.Context, b begin, details provider.ErrorDetails) bool {
-	t.logger.WarnContext(ctx, "an orchestration fails because no worker has its code",
-		"orchestration_version", b.version, "error", details.DisplayMessage())
+// endUnrun ends an instance without its function: as cancelled if the batch has such a request that may end it, else as
+// failed. It has the version that it asked for. It reports whether that settled the batch.
+func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) bool {
+	if _, requested := t.request(b); requested {
+		t.logger.InfoContext(ctx, "an orchestration is cancelled without its code", "orchestration_version", b.version)
+	} else {
+		t.logger.WarnContext(ctx, "an orchestration fails because no worker has its code",
+			"orchestration_version", b.version, "error", details.DisplayMessage())
+	}
 	started := b.started
 	started.Version = cmp.Or(b.version, t.item.Version)
-	if !t.fail(ctx, b.executionID, started, t.unknownDelta(b, started, details)) {
+	if !t.fail(ctx, b.executionID, started, t.unrunDelta(b, started, details)) {
 		t.abandon(ctx, time.Second, true)
 		return false
 	}
 	t.worker.offers.forget(t.key())
+	t.worker.held.forget(t.key())
 	return true
 }
 
-// unknownDelta ends a history with the failure, or with the cancellation that the batch has.
-func (t *turn) unknownDelta(b begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
-	for _, message := range b.messages(t.item.Messages) {
-		m, ok := message.(provider.CancelInstanceItem)
-		if !ok {
-			continue
-		}
-		delta := failureDelta(t.item.Instance, b.executionID, b.history, started,
-			provider.Application{Kind: provider.AppCancelled, CancelReason: m.Reason})
-		end := &delta[len(delta)-1]
-		request := newEvent(t.item.Instance, b.executionID, end.EventID, provider.OrchestrationCancelRequested{Reason: m.Reason})
-		end.EventID++
-		return slices.Insert(delta, len(delta)-1, request)
+// unrunDelta ends a history with the failure, or with the cancellation that the batch has.
+func (t *turn) unrunDelta(b begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
+	reason, requested := t.request(b)
+	if !requested {
+		return failureDelta(t.item.Instance, b.executionID, b.history, started, details)
 	}
-	return failureDelta(t.item.Instance, b.executionID, b.history, started, details)
+	delta := failureDelta(t.item.Instance, b.executionID, b.history, started,
+		provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+	end := &delta[len(delta)-1]
+	request := newEvent(t.item.Instance, b.executionID, end.EventID, provider.OrchestrationCancelRequested{Reason: reason})
+	end.EventID++
+	return slices.Insert(delta, len(delta)-1, request)
 }
 
 // unregistered is as that of a turn.

@@ -82,7 +82,7 @@ var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Conte
 })
 
 // What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the
-// versions that are known, and the log tells it before. It is never poison, and it is one
+// versions that are known. It is never poison nor called nondeterministic, and it is one
 // failure on a store that selects work by its code and on one that does not.
 func TestUnknownCodeFails(t *testing.T) {
 	t.Parallel()
@@ -119,6 +119,9 @@ func TestUnknownCodeFails(t *testing.T) {
 					if s, err := c.Status(t.Context(), instance); err != nil || !errors.Is(s.Err(), orchestration.ErrNotRegistered) {
 						t.Errorf("%s: the client sees %v, %v", instance, s.Err(), err)
 					}
+					if strings.Contains(details.DisplayMessage(), "nondeterministic") {
+						t.Errorf("%s: %s", instance, details.DisplayMessage())
+					}
 					for _, text := range want.text {
 						if !strings.Contains(details.DisplayMessage(), text) {
 							t.Errorf("%s: %s", instance, details.DisplayMessage())
@@ -126,11 +129,7 @@ func TestUnknownCodeFails(t *testing.T) {
 					}
 				}
 				stop()
-				wants := []string{"an orchestration fails because no worker has its code", "an activity fails because no worker has its code"}
-				if name == "selecting" {
-					wants = append(wants, "work waits for code that no worker has")
-				}
-				for _, want := range wants {
+				for _, want := range []string{"an orchestration fails because no worker has its code", "an activity fails because no worker has its code"} {
 					if !strings.Contains(log.String(), want) {
 						t.Errorf("the log lacks %q:\n%s", want, log.String())
 					}

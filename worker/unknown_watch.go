@@ -11,36 +11,36 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// How often a worker looks for code that nobody has, and when it tells of it first, as
-// parts of UnknownCodeTimeout.
+// How often a worker looks for code that nobody has: in UnknownCodeTimeout, and at least in LiveFor.
 const (
 	looksPerTimeout = 8
-	noticeAfter     = 4
+	looksPerLife    = 3
 )
 
 // never is longer than any work waits. A fetch of what has been unknown for that long
 // finds nothing, and counts the caller's code as seen.
 const never = 10 * 365 * 24 * time.Hour
 
-// unknownWatch looks for work whose code nobody has, tells of it and finally fails it.
+// maxKept is how many turns one look keeps that need their code.
+const maxKept = 100
+
+// unknownWatch looks for work whose code nobody has. It ends instances of which that is requested, and with an
+// UnknownCodeTimeout it fails what has waited for that long.
 //
 // Its fetches also say what this worker has. While all slots are at work nothing else
-// does, and other workers would fail what waits for a free slot here.
+// does, and what waits for a free slot here would count as held.
 type unknownWatch struct {
 	worker   *Worker
 	selector provider.CodeSelector
 	// work is the context of what this worker runs.
 	work context.Context //nolint:containedctx // for the work that is fetched
-	// timeout is UnknownCodeTimeout, or its default when that is never, so that the
-	// worker still says what it has.
-	timeout time.Duration
 	// steady is since when this worker has looked without interruption, and looked when
 	// it did so last.
 	steady, looked time.Time
-	told           map[provider.UnknownCode]bool
-	looks          int
-	// failed is whether the work that was fetched last was failed.
-	failed bool
+	// unknownFor is how long the work that is looked for has been unknown, and requested whether it is for instances
+	// whose end was requested. ended is whether the work that was fetched last ends.
+	unknownFor       time.Duration
+	requested, ended bool
 }
 
 // watchUnknown looks from time to time until ctx ends; work ends when what it fetched must
@@ -50,13 +50,13 @@ func (w *Worker) watchUnknown(ctx, work context.Context) {
 	if !ok {
 		return
 	}
-	u := &unknownWatch{worker: w, selector: selector, work: work, timeout: w.options.UnknownCodeTimeout, steady: time.Now()}
-	if u.timeout < 0 {
-		u.timeout = provider.DefaultUnknownFor
-	}
+	u := &unknownWatch{worker: w, selector: selector, work: work, steady: time.Now()}
 	u.looked = u.steady
+	pause := provider.LiveFor / looksPerLife
+	if timeout := w.options.UnknownCodeTimeout; timeout > 0 {
+		pause = min(pause, max(timeout/looksPerTimeout, time.Millisecond))
+	}
 	for {
-		pause := max(u.timeout/looksPerTimeout, time.Millisecond)
 		// Not all workers of a fleet that was started at once look at once.
 		if clock.Sleep(ctx, pause-rand.N(pause/4+1)) != nil { //nolint:gosec // no secret
 			return
@@ -68,18 +68,21 @@ func (w *Worker) watchUnknown(ctx, work context.Context) {
 // look is one round. What goes wrong is left to the next one: the slots' own fetches tell
 // of a store that is away.
 func (u *unknownWatch) look(ctx context.Context) {
-	steady := u.steadyFor()
-	unknownFor := never
-	if u.worker.options.UnknownCodeTimeout > 0 && steady >= u.timeout {
-		unknownFor = u.timeout
+	w, steady := u.worker, u.steadyFor()
+	patience, timeout := w.requestPatience(), w.options.UnknownCodeTimeout
+	requested, failing := never, never
+	if steady >= patience {
+		requested = patience
 	}
-	err := u.failTurns(ctx, unknownFor)
+	if timeout > 0 && steady >= timeout {
+		failing = timeout
+	}
+	err := u.endTurns(ctx, requested, true)
+	if err == nil && failing < never {
+		err = u.endTurns(ctx, failing, false)
+	}
 	if err == nil {
-		err = u.failActivities(ctx, unknownFor)
-	}
-	// Not each time: a store may have to read all that waits.
-	if u.looks++; err == nil && u.looks%2 == 0 && steady >= u.timeout/noticeAfter {
-		err = u.tell(ctx)
+		err = u.failActivities(ctx, failing)
 	}
 	if err != nil && ctx.Err() == nil {
 		u.steady = time.Now()
@@ -91,7 +94,7 @@ func (u *unknownWatch) look(ctx context.Context) {
 // been away for as long, and get that much time to say what they have.
 func (u *unknownWatch) steadyFor() time.Duration {
 	now := time.Now()
-	if now.Round(0).Sub(u.looked.Round(0)) > u.timeout/2 { // by the wall clock, which also counts sleep
+	if now.Round(0).Sub(u.looked.Round(0)) > u.worker.requestPatience()/2 { // by the wall clock, which also counts sleep
 		u.steady = now
 	}
 	if back := u.worker.outage.steadySince(); back.After(u.steady) {
@@ -101,21 +104,32 @@ func (u *unknownWatch) steadyFor() time.Duration {
 	return now.Sub(u.steady)
 }
 
-// failTurns fails the instances whose orchestration has been unknown for that long.
-func (u *unknownWatch) failTurns(ctx context.Context, unknownFor time.Duration) error {
+// endTurns ends the instances whose orchestration has been unknown for that long, or only those whose end was
+// requested. Others stay fetched until it has looked at all, so that each is looked at once.
+func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, requested bool) error {
 	w := u.worker
+	u.unknownFor, u.requested = unknownFor, requested
 	slot := &orchestrator{worker: w, id: "unknown-" + w.id, unknown: u}
-	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil {
+	var kept []settleFunc
+	defer func() {
+		for _, settle := range kept {
+			settle(func() {}, nil)
+		}
+	}()
+	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
-			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Known: w.known.orchestrations,
+			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Cancelled: requested, Known: w.known.orchestrations,
 			Filter: &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions}, Peek: true,
 		})
 		if fetched == nil || err != nil {
 			return err
 		}
-		u.failed = false
-		if slot.process(u.work, fetched, func() {})(func() {}, nil); !u.failed { //nolint:contextcheck // what settles work has its own context
-			return nil
+		u.ended = false
+		settle := slot.process(u.work, fetched, func() {}) //nolint:contextcheck // what settles work has its own context
+		if u.ended {
+			settle(func() {}, nil)
+		} else {
+			kept = append(kept, settle)
 		}
 	}
 	return nil
@@ -124,38 +138,45 @@ func (u *unknownWatch) failTurns(ctx context.Context, unknownFor time.Duration) 
 // failActivities fails the activities that have been unknown for that long.
 func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Duration) error {
 	w := u.worker
+	u.unknownFor = unknownFor
 	slot := &activities{worker: w, id: "unknown-" + w.id, unknown: u}
 	for w.options.ActivityConcurrency > 0 && ctx.Err() == nil {
 		fetched, err := w.store.FetchWorkItem(ctx, provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities,
+			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities, Tags: w.options.Tags,
 		})
 		if fetched == nil || err != nil {
 			return err
 		}
-		u.failed = false
-		if slot.process(u.work, fetched)(func() {}, nil); !u.failed { //nolint:contextcheck // what settles work has its own context
+		u.ended = false
+		if slot.process(u.work, fetched)(func() {}, nil); !u.ended { //nolint:contextcheck // what settles work has its own context
 			return nil
 		}
 	}
 	return nil
 }
 
-// settleUnknown fails a turn of the watch, unless somebody has its code by now.
-func (t *turn) settleUnknown(ctx context.Context) {
-	if b, err := t.begin(); err == nil && t.lacksCode() {
-		if details, err := t.unknown.details(ctx, anOrchestration, b.code()); err == nil {
-			t.unknown.failed = t.failUnknown(ctx, b, details)
-			return
-		}
+// settleUnknown ends a turn of the watch, unless somebody has its code by now, or it was fetched for a request that needs
+// the code.
+func (t *turn) settleUnknown(ctx context.Context) (settle func()) {
+	u := t.unknown
+	giveBack := func() { t.abandon(ctx, 0, true) }
+	b, err := t.begin()
+	if err != nil || !t.lacksCode() || u.requested && !t.endsByRequest(b) {
+		return giveBack
 	}
-	t.abandon(ctx, 0, true)
+	details, err := u.details(ctx, anOrchestration, b.code())
+	if err != nil {
+		return giveBack
+	}
+	u.ended = true
+	return func() { t.endUnrun(ctx, b, details) }
 }
 
 // settleUnknown is as that of a turn.
 func (c *call) settleUnknown(ctx context.Context, u *unknownWatch) {
 	if _, known := c.worker.handler(c.item.Name); !known {
 		if details, err := u.details(ctx, anActivity, c.code()); err == nil {
-			u.failed = true
+			u.ended = true
 			c.failUnknown(ctx, details)
 			return
 		}
@@ -163,40 +184,15 @@ func (c *call) settleUnknown(ctx context.Context, u *unknownWatch) {
 	c.abandon(ctx, 0, true)
 }
 
-// details is the failure of work whose code no worker has had for the timeout.
+// details is the failure of work whose code no worker has had for the time.
 func (u *unknownWatch) details(ctx context.Context, kind string, code provider.CodeName) (provider.ErrorDetails, error) {
-	text := fmt.Sprintf("no worker has had %s for %v", describeCode(kind, code), u.timeout)
+	text := fmt.Sprintf("no worker has had %s for %v", describeCode(kind, code), u.unknownFor)
 	if kind == anOrchestration {
-		versions, err := u.selector.KnownVersions(ctx, code.Name, u.timeout)
+		versions, err := u.selector.KnownVersions(ctx, code.Name, u.unknownFor)
 		if err != nil {
 			return nil, err
 		}
 		text += "; known versions: " + describeVersions(versions)
 	}
 	return unknown(code, text), nil
-}
-
-// tell logs, once, each piece of code that work waits for and nobody has.
-func (u *unknownWatch) tell(ctx context.Context) error {
-	missing, err := u.selector.UnknownCode(ctx, u.timeout/noticeAfter)
-	if err != nil {
-		return err
-	}
-	told := map[provider.UnknownCode]bool{}
-	for _, code := range missing {
-		key := provider.UnknownCode{CodeName: code.CodeName, Activity: code.Activity}
-		told[key] = true
-		if u.told[key] {
-			continue
-		}
-		kind := anOrchestration
-		if code.Activity {
-			kind = anActivity
-		}
-		u.worker.options.Logger.WarnContext(ctx, "work waits for code that no worker has",
-			"kind", kind, "name", code.Name, "version", code.Version, "waiting", code.Waiting,
-			"waiting_for", time.Since(code.Since).Round(time.Millisecond), "fails_after", u.worker.options.UnknownCodeTimeout)
-	}
-	u.told = told
-	return nil
 }

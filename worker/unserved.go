@@ -30,9 +30,8 @@ type sent struct {
 	since time.Time
 }
 
-// unserved watches the activities with a tag or session that this worker's turns have sent:
-// such an activity waits for ever, without a word, when no worker serves its tag, or when
-// the owner of its session is stuck. Each route is told once, until a result comes from it.
+// unserved watches the activities that this worker's turns have sent and of which nobody else tells, see mayHang. Each
+// route is told once, until a result comes from it.
 type unserved struct {
 	mu     sync.Mutex
 	routes map[provider.ActivityRef]route
@@ -40,13 +39,32 @@ type unserved struct {
 	told   map[route]bool
 }
 
-// add notes what a committed turn has sent.
-func (u *unserved) add(items []provider.WorkItem) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+// mayHang are those activities that could wait for ever without a word: in a session whose owner is stuck or, on a store
+// that does not know what workers take, for a worker that takes them, if this one does not.
+func (w *Worker) mayHang(items []provider.WorkItem) (list []provider.ActivityExecuteItem) {
 	for _, item := range items {
 		a, ok := item.(provider.ActivityExecuteItem)
-		if !ok || (a.Tag == nil && a.SessionID == nil) || len(u.routes) >= maxSent {
+		if !ok {
+			continue
+		}
+		_, has := w.handler(a.Name)
+		takes := w.options.ActivityConcurrency > 0 && w.options.Tags.Matches(a.Tag) && has
+		if a.SessionID != nil || w.known.activities == nil && !takes {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// add notes what a committed turn has sent.
+func (u *unserved) add(items []provider.ActivityExecuteItem) {
+	if len(items) == 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range items {
+		if len(u.routes) >= maxSent {
 			continue
 		}
 		var r route
@@ -144,12 +162,14 @@ func (u *unserved) tell(r route) {
 	u.told[r] = true
 }
 
-// watchUnserved looks from time to time until ctx ends.
-func (w *Worker) watchUnserved(ctx context.Context) {
+// watchQuiet looks from time to time until ctx ends for what has waited for QuietTime.
+func (w *Worker) watchQuiet(ctx context.Context) {
+	held := heldWatch{worker: w}
 	for clock.Sleep(ctx, max(w.options.QuietTime/4, time.Millisecond)) == nil {
 		for _, route := range w.unserved.overdue(time.Now().Add(-w.options.QuietTime)) {
 			w.tellUnserved(ctx, route)
 		}
+		held.look(ctx)
 	}
 }
 
@@ -172,9 +192,9 @@ func (w *Worker) tellUnserved(ctx context.Context, waiting []overdue) {
 			w.unserved.drop(a.ref)
 		case awaited:
 			w.unserved.tell(a.route)
-			w.options.Logger.WarnContext(ctx, "an activity has no result yet; check that a worker serves its tag and that the owner of its session still runs",
+			w.options.Logger.WarnContext(ctx, "an activity has no result yet; check that a worker has it and takes its tag, and that the owner of its session still runs",
 				"instance_id", a.ref.Instance, "execution_id", a.ref.ExecutionID, "activity_name", a.name, "activity_id", a.ref.ActivityID,
-				"tag", a.tag, "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
+				"tag", cmp.Or(a.tag, "none"), "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
 			return
 		}
 	}

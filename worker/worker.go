@@ -155,8 +155,8 @@ func (w *Worker) Run(ctx context.Context) error {
 			keeper.Go(func() { w.watchLeases(keeping, watcher) })
 		}
 	}
-	if w.options.OrchestrationConcurrency > 0 && w.options.QuietTime > 0 {
-		keeper.Go(func() { w.watchUnserved(keeping) })
+	if w.options.QuietTime > 0 {
+		keeper.Go(func() { w.watchQuiet(keeping) })
 	}
 	w.loops.Wait()
 	w.renewals.close()

@@ -87,6 +87,7 @@ var statements = []*statement{
 	&stmtListRoleMembers,
 	&stmtListUnknownCode,
 	&stmtListUnsequencedIndexes,
+	&stmtListWaitingForCode,
 	&stmtPruneExecutions,
 	&stmtPruneExecutionsBulk,
 	&stmtReadClock,

@@ -52,6 +52,7 @@ type FetchOrchestrationItemParams struct {
 	Hasty        *bool  // nil: the default, 0
 	FromHead     *int64 // nil: the default, 0
 	DueFrom      *int64 // nil: the default, 0
+	Cancelled    *bool  // nil: the default, 0
 }
 
 // FetchOrchestrationItemDroppedRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -134,7 +135,7 @@ type FetchOrchestrationItemResult struct {
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(16)
+	a := newArgs(17)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -151,6 +152,7 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	optional(&a, "hasty", sqlBit{}, p.Hasty)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "due_from", sqlBigInt{}, p.DueFrom)
+	optional(&a, "cancelled", sqlBit{}, p.Cancelled)
 	r := FetchOrchestrationItemResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -13,7 +13,7 @@ var stmtListUnknownCode = statement{
 	text:    "[duroxide].[list_unknown_code]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"activity", "name", "version", "waiting", "ready_at"},
+		{"activity", "name", "version", "tag", "waiting", "ready_at", "seen_at", "other_tags"},
 	},
 }
 
@@ -24,15 +24,18 @@ type ListUnknownCodeParams struct {
 
 // ListUnknownCodeCodesRow is a row that [Queries.ListUnknownCode] returns.
 type ListUnknownCodeCodesRow struct {
-	Activity bool
-	Name     string
-	Version  string
-	Waiting  int64
-	ReadyAt  int64
+	Activity  bool
+	Name      string
+	Version   string
+	Tag       *string
+	Waiting   int64
+	ReadyAt   int64
+	SeenAt    *int64
+	OtherTags bool
 }
 
 func scanListUnknownCodeCodesRow(rows *sql.Rows, r *ListUnknownCodeCodesRow) error {
-	return rows.Scan(&r.Activity, &r.Name, &r.Version, &r.Waiting, &r.ReadyAt)
+	return rows.Scan(&r.Activity, &r.Name, &r.Version, &r.Tag, &r.Waiting, &r.ReadyAt, &r.SeenAt, &r.OtherTags)
 }
 
 // ListUnknownCodeResult is what [Queries.ListUnknownCode] returns.
@@ -40,8 +43,8 @@ type ListUnknownCodeResult struct {
 	Codes []ListUnknownCodeCodesRow
 }
 
-// ListUnknownCode lists the code that work waits for and no worker has known since a time. It reads all ready
-// activities, so call it every minute rather than every second.
+// ListUnknownCode lists the code that ready work waits for and no worker has known since a time. It reads all
+// ready activities, so call it every minute rather than every second.
 func (q *Queries) ListUnknownCode(ctx context.Context, p ListUnknownCodeParams) (ListUnknownCodeResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

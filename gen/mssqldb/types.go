@@ -344,7 +344,7 @@ type MessageListV1Row struct {
 	Position   int32
 	InstanceID string
 	Kind       uint8
-	Name       *string // The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
+	Name       *string // The code that a message of kind 1 or 2 starts, NULL if any worker may take it; the name 'duroxide:cancel' for a request to cancel.
 	Version    *string
 	Queue      *string // The queue of a message of kind 0; NULL for the others.
 	WorkItem   string

@@ -32,6 +32,38 @@ func (q *Queries) AddKnownCodeName(ctx context.Context, knownID int64, codeID in
 	return err
 }
 
+const AddKnownCodeTag = `-- name: AddKnownCodeTag :exec
+INSERT INTO known_code_tags (known_id, tag)
+VALUES (?1, ?2)
+ON CONFLICT (known_id, tag) DO NOTHING
+`
+
+// Adds a tag to a set.
+func (q *Queries) AddKnownCodeTag(ctx context.Context, knownID int64, tag string) error {
+	_, err := q.exec(ctx, q.addKnownCodeTagStmt, AddKnownCodeTag, knownID, tag)
+	return err
+}
+
+const CodeSeenAt = `-- name: CodeSeenAt :one
+SELECT CAST(coalesce(max(s.seen_at), 0) AS INTEGER) AS seen_at
+FROM known_code AS s
+WHERE s.kind = ?1
+  AND EXISTS (
+      SELECT 1
+      FROM known_code_names AS k
+      WHERE k.known_id = s.id
+        AND k.code_id = ?2
+  )
+`
+
+// Finds when a set of the kind with the code was last seen; 0 for never.
+func (q *Queries) CodeSeenAt(ctx context.Context, kind int64, codeID int64) (int64, error) {
+	row := q.queryRow(ctx, q.codeSeenAtStmt, CodeSeenAt, kind, codeID)
+	var seen_at int64
+	err := row.Scan(&seen_at)
+	return seen_at, err
+}
+
 const DeleteKnownCode = `-- name: DeleteKnownCode :execrows
 DELETE FROM known_code
 WHERE kind IN (0, 1)
@@ -39,7 +71,7 @@ WHERE kind IN (0, 1)
 `
 
 // Deletes sets that were last seen long ago. The caller deletes their names with
-// DeleteKnownCodeNames.
+// DeleteKnownCodeNames, and their tags with DeleteKnownCodeTags.
 func (q *Queries) DeleteKnownCode(ctx context.Context, seenBefore int64) (int64, error) {
 	result, err := q.exec(ctx, q.deleteKnownCodeStmt, DeleteKnownCode, seenBefore)
 	if err != nil {
@@ -57,6 +89,17 @@ WHERE known_code_names.known_id > 0
 // Deletes names whose set is gone. Set 0 has names, but no row in known_code.
 func (q *Queries) DeleteKnownCodeNames(ctx context.Context) error {
 	_, err := q.exec(ctx, q.deleteKnownCodeNamesStmt, DeleteKnownCodeNames)
+	return err
+}
+
+const DeleteKnownCodeTags = `-- name: DeleteKnownCodeTags :exec
+DELETE FROM known_code_tags
+WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_tags.known_id)
+`
+
+// Deletes tags whose set is gone.
+func (q *Queries) DeleteKnownCodeTags(ctx context.Context) error {
+	_, err := q.exec(ctx, q.deleteKnownCodeTagsStmt, DeleteKnownCodeTags)
 	return err
 }
 

@@ -37,6 +37,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addKnownCodeNameStmt, err = db.PrepareContext(ctx, AddKnownCodeName); err != nil {
 		return nil, fmt.Errorf("error preparing query AddKnownCodeName: %w", err)
 	}
+	if q.addKnownCodeTagStmt, err = db.PrepareContext(ctx, AddKnownCodeTag); err != nil {
+		return nil, fmt.Errorf("error preparing query AddKnownCodeTag: %w", err)
+	}
 	if q.addLockedStartInboxStmt, err = db.PrepareContext(ctx, AddLockedStartInbox); err != nil {
 		return nil, fmt.Errorf("error preparing query AddLockedStartInbox: %w", err)
 	}
@@ -63,6 +66,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.clearValuesStmt, err = db.PrepareContext(ctx, ClearValues); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearValues: %w", err)
+	}
+	if q.codeSeenAtStmt, err = db.PrepareContext(ctx, CodeSeenAt); err != nil {
+		return nil, fmt.Errorf("error preparing query CodeSeenAt: %w", err)
 	}
 	if q.countDueInboxesStmt, err = db.PrepareContext(ctx, CountDueInboxes); err != nil {
 		return nil, fmt.Errorf("error preparing query CountDueInboxes: %w", err)
@@ -129,6 +135,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteKnownCodeNamesStmt, err = db.PrepareContext(ctx, DeleteKnownCodeNames); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteKnownCodeNames: %w", err)
+	}
+	if q.deleteKnownCodeTagsStmt, err = db.PrepareContext(ctx, DeleteKnownCodeTags); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteKnownCodeTags: %w", err)
 	}
 	if q.deleteMessageStmt, err = db.PrepareContext(ctx, DeleteMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteMessage: %w", err)
@@ -291,6 +300,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listTreeStmt, err = db.PrepareContext(ctx, ListTree); err != nil {
 		return nil, fmt.Errorf("error preparing query ListTree: %w", err)
+	}
+	if q.listWaitingInstancesStmt, err = db.PrepareContext(ctx, ListWaitingInstances); err != nil {
+		return nil, fmt.Errorf("error preparing query ListWaitingInstances: %w", err)
+	}
+	if q.listWaitingWorkStmt, err = db.PrepareContext(ctx, ListWaitingWork); err != nil {
+		return nil, fmt.Errorf("error preparing query ListWaitingWork: %w", err)
 	}
 	if q.listWorkHeadsStmt, err = db.PrepareContext(ctx, ListWorkHeads); err != nil {
 		return nil, fmt.Errorf("error preparing query ListWorkHeads: %w", err)
@@ -490,6 +505,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing addKnownCodeNameStmt: %w", cerr)
 		}
 	}
+	if q.addKnownCodeTagStmt != nil {
+		if cerr := q.addKnownCodeTagStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addKnownCodeTagStmt: %w", cerr)
+		}
+	}
 	if q.addLockedStartInboxStmt != nil {
 		if cerr := q.addLockedStartInboxStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addLockedStartInboxStmt: %w", cerr)
@@ -533,6 +553,11 @@ func (q *Queries) Close() error {
 	if q.clearValuesStmt != nil {
 		if cerr := q.clearValuesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearValuesStmt: %w", cerr)
+		}
+	}
+	if q.codeSeenAtStmt != nil {
+		if cerr := q.codeSeenAtStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing codeSeenAtStmt: %w", cerr)
 		}
 	}
 	if q.countDueInboxesStmt != nil {
@@ -643,6 +668,11 @@ func (q *Queries) Close() error {
 	if q.deleteKnownCodeNamesStmt != nil {
 		if cerr := q.deleteKnownCodeNamesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteKnownCodeNamesStmt: %w", cerr)
+		}
+	}
+	if q.deleteKnownCodeTagsStmt != nil {
+		if cerr := q.deleteKnownCodeTagsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteKnownCodeTagsStmt: %w", cerr)
 		}
 	}
 	if q.deleteMessageStmt != nil {
@@ -913,6 +943,16 @@ func (q *Queries) Close() error {
 	if q.listTreeStmt != nil {
 		if cerr := q.listTreeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listTreeStmt: %w", cerr)
+		}
+	}
+	if q.listWaitingInstancesStmt != nil {
+		if cerr := q.listWaitingInstancesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listWaitingInstancesStmt: %w", cerr)
+		}
+	}
+	if q.listWaitingWorkStmt != nil {
+		if cerr := q.listWaitingWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listWaitingWorkStmt: %w", cerr)
 		}
 	}
 	if q.listWorkHeadsStmt != nil {
@@ -1239,6 +1279,7 @@ type Queries struct {
 	addFrameworkVersionStmt       *sql.Stmt
 	addInboxStmt                  *sql.Stmt
 	addKnownCodeNameStmt          *sql.Stmt
+	addKnownCodeTagStmt           *sql.Stmt
 	addLockedStartInboxStmt       *sql.Stmt
 	addStartInboxStmt             *sql.Stmt
 	appendEventStmt               *sql.Stmt
@@ -1248,6 +1289,7 @@ type Queries struct {
 	claimSessionStmt              *sql.Stmt
 	cleanupSessionsStmt           *sql.Stmt
 	clearValuesStmt               *sql.Stmt
+	codeSeenAtStmt                *sql.Stmt
 	countDueInboxesStmt           *sql.Stmt
 	countEventsStmt               *sql.Stmt
 	countExecutionsStmt           *sql.Stmt
@@ -1270,6 +1312,7 @@ type Queries struct {
 	deleteInstancesOfStmt         *sql.Stmt
 	deleteKnownCodeStmt           *sql.Stmt
 	deleteKnownCodeNamesStmt      *sql.Stmt
+	deleteKnownCodeTagsStmt       *sql.Stmt
 	deleteMessageStmt             *sql.Stmt
 	deleteMessagesOfStmt          *sql.Stmt
 	deleteOrphansOfStmt           *sql.Stmt
@@ -1324,6 +1367,8 @@ type Queries struct {
 	listPrunableExecutionsStmt    *sql.Stmt
 	listPrunableOfStmt            *sql.Stmt
 	listTreeStmt                  *sql.Stmt
+	listWaitingInstancesStmt      *sql.Stmt
+	listWaitingWorkStmt           *sql.Stmt
 	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
 	lockKeptWorkStmt              *sql.Stmt
@@ -1391,6 +1436,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addFrameworkVersionStmt:       q.addFrameworkVersionStmt,
 		addInboxStmt:                  q.addInboxStmt,
 		addKnownCodeNameStmt:          q.addKnownCodeNameStmt,
+		addKnownCodeTagStmt:           q.addKnownCodeTagStmt,
 		addLockedStartInboxStmt:       q.addLockedStartInboxStmt,
 		addStartInboxStmt:             q.addStartInboxStmt,
 		appendEventStmt:               q.appendEventStmt,
@@ -1400,6 +1446,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		claimSessionStmt:              q.claimSessionStmt,
 		cleanupSessionsStmt:           q.cleanupSessionsStmt,
 		clearValuesStmt:               q.clearValuesStmt,
+		codeSeenAtStmt:                q.codeSeenAtStmt,
 		countDueInboxesStmt:           q.countDueInboxesStmt,
 		countEventsStmt:               q.countEventsStmt,
 		countExecutionsStmt:           q.countExecutionsStmt,
@@ -1422,6 +1469,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteInstancesOfStmt:         q.deleteInstancesOfStmt,
 		deleteKnownCodeStmt:           q.deleteKnownCodeStmt,
 		deleteKnownCodeNamesStmt:      q.deleteKnownCodeNamesStmt,
+		deleteKnownCodeTagsStmt:       q.deleteKnownCodeTagsStmt,
 		deleteMessageStmt:             q.deleteMessageStmt,
 		deleteMessagesOfStmt:          q.deleteMessagesOfStmt,
 		deleteOrphansOfStmt:           q.deleteOrphansOfStmt,
@@ -1476,6 +1524,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,
 		listPrunableOfStmt:            q.listPrunableOfStmt,
 		listTreeStmt:                  q.listTreeStmt,
+		listWaitingInstancesStmt:      q.listWaitingInstancesStmt,
+		listWaitingWorkStmt:           q.listWaitingWorkStmt,
 		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,
 		lockKeptWorkStmt:              q.lockKeptWorkStmt,

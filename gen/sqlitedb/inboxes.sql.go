@@ -314,6 +314,61 @@ func (q *Queries) ListInstanceHeads(ctx context.Context) ([]ListInstanceHeadsRow
 	return items, nil
 }
 
+const ListWaitingInstances = `-- name: ListWaitingInstances :many
+SELECT
+    b.instance_id,
+    CAST(max(h.visible_at, coalesce(b.locked_until, 0)) AS INTEGER) AS since
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = ?1
+  AND b.code_id = ?2
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(?3 AS INTEGER)
+  AND (CAST(?4 AS TEXT) = '' OR b.instance_id = ?4)
+`
+
+type ListWaitingInstancesParams struct {
+	VersionID  int64
+	CodeID     int64
+	ReadyBy    int64
+	InstanceID string
+}
+
+type ListWaitingInstancesRow struct {
+	InstanceID string
+	Since      int64
+}
+
+// Lists the instances that CountWaitingInstances counts, or only the one whose id is given, and
+// since when each is fetchable.
+func (q *Queries) ListWaitingInstances(ctx context.Context, arg ListWaitingInstancesParams) ([]ListWaitingInstancesRow, error) {
+	rows, err := q.query(ctx, q.listWaitingInstancesStmt, ListWaitingInstances,
+		arg.VersionID,
+		arg.CodeID,
+		arg.ReadyBy,
+		arg.InstanceID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListWaitingInstancesRow{}
+	for rows.Next() {
+		var i ListWaitingInstancesRow
+		if err := rows.Scan(&i.InstanceID, &i.Since); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const LockInstance = `-- name: LockInstance :one
 UPDATE inboxes
 SET lock_token = ?1, locked_until = ?2, locked_at = ?3, head_id = NULL, wake_at = ?2
@@ -513,9 +568,28 @@ WHERE b.version_id = ?1
   AND b.code_id = ?2
   AND b.head_id IS NOT NULL
   AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(?3 AS INTEGER)
+  AND (
+      CAST(?4 AS INTEGER) = 0
+      OR EXISTS (
+          SELECT 1
+          FROM orchestrator_queue AS r
+          WHERE r.instance_id = b.instance_id
+            AND r.kind = 3
+            AND r.visible_at <= ?5
+            AND r.code_id = ?4
+      )
+  )
 ORDER BY b.head_id
 LIMIT 1
 `
+
+type NextWaitingInstanceParams struct {
+	VersionID int64
+	CodeID    int64
+	ReadyBy   int64
+	CancelID  int64
+	Now       int64
+}
 
 type NextWaitingInstanceRow struct {
 	ID     int64
@@ -525,9 +599,16 @@ type NextWaitingInstanceRow struct {
 
 // Finds the inbox of the instance that has waited longest among those of a version and code that
 // have been fetchable since a time or longer. An instance is fetchable from when its head became visible
-// and its last lease ended.
-func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, codeID int64, readyBy int64) (NextWaitingInstanceRow, error) {
-	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance, versionID, codeID, readyBy)
+// and its last lease ended. With the code of requests to cancel, only an instance with a visible one
+// counts; 0 is any.
+func (q *Queries) NextWaitingInstance(ctx context.Context, arg NextWaitingInstanceParams) (NextWaitingInstanceRow, error) {
+	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance,
+		arg.VersionID,
+		arg.CodeID,
+		arg.ReadyBy,
+		arg.CancelID,
+		arg.Now,
+	)
 	var i NextWaitingInstanceRow
 	err := row.Scan(&i.ID, &i.HeadID, &i.WakeAt)
 	return i, err

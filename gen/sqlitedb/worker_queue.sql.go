@@ -208,6 +208,73 @@ func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, err
 	return items, nil
 }
 
+const ListWaitingWork = `-- name: ListWaitingWork :many
+SELECT
+    w.instance_id,
+    count(*) AS waiting,
+    CAST(min(w.ready_at) AS INTEGER) AS since
+FROM (
+    SELECT q.instance_id, coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS ?1
+      AND q.code_id = ?2
+    UNION ALL
+    SELECT q.instance_id, coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS ?1
+      AND q.code_id = ?2
+) AS w
+WHERE w.ready_at <= CAST(?3 AS INTEGER)
+  AND (CAST(?4 AS TEXT) = '' OR w.instance_id = ?4)
+GROUP BY w.instance_id
+`
+
+type ListWaitingWorkParams struct {
+	Tag        *string
+	CodeID     int64
+	ReadyBy    int64
+	InstanceID string
+}
+
+type ListWaitingWorkRow struct {
+	InstanceID string
+	Waiting    int64
+	Since      int64
+}
+
+// Lists the instances whose activities CountWaitingWork counts, or only the one whose id is given.
+func (q *Queries) ListWaitingWork(ctx context.Context, arg ListWaitingWorkParams) ([]ListWaitingWorkRow, error) {
+	rows, err := q.query(ctx, q.listWaitingWorkStmt, ListWaitingWork,
+		arg.Tag,
+		arg.CodeID,
+		arg.ReadyBy,
+		arg.InstanceID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListWaitingWorkRow{}
+	for rows.Next() {
+		var i ListWaitingWorkRow
+		if err := rows.Scan(&i.InstanceID, &i.Waiting, &i.Since); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListWorkHeads = `-- name: ListWorkHeads :many
 WITH RECURSIVE plain AS (
     SELECT (
@@ -781,7 +848,7 @@ WITH RECURSIVE plain AS (
         FROM worker_queue AS q
         WHERE q.ready = 1
           AND q.session_id IS NULL
-          AND q.tag IS ?2
+          AND q.tag IS ?3
           AND q.code_id > 0
     ) AS code_id
     UNION ALL
@@ -790,7 +857,7 @@ WITH RECURSIVE plain AS (
         FROM worker_queue AS q
         WHERE q.ready = 1
           AND q.session_id IS NULL
-          AND q.tag IS ?2
+          AND q.tag IS ?3
           AND q.code_id > p.code_id
     ) AS code_id
     FROM plain AS p
@@ -801,7 +868,7 @@ WITH RECURSIVE plain AS (
         FROM worker_queue AS q
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
-          AND q.tag IS ?2
+          AND q.tag IS ?3
           AND q.code_id > 0
     ) AS code_id
     UNION ALL
@@ -810,7 +877,7 @@ WITH RECURSIVE plain AS (
         FROM worker_queue AS q
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
-          AND q.tag IS ?2
+          AND q.tag IS ?3
           AND q.code_id > b.code_id
     ) AS code_id
     FROM bound AS b
@@ -832,6 +899,10 @@ WHERE NOT EXISTS (
     WHERE s.kind = 1
       AND s.seen_at > ?1
       AND k.code_id = c.code_id
+      AND (
+          CAST(?2 AS TEXT) = ''
+          OR EXISTS (SELECT 1 FROM known_code_tags AS g WHERE g.known_id = s.id AND g.tag IN ('*', ?2))
+      )
 )
 `
 
@@ -841,9 +912,9 @@ type UnknownWorkCodesRow struct {
 }
 
 // Lists the code that ready activities of a tag wait for, and that is in no set that was seen
-// since a time.
-func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, tag *string) ([]UnknownWorkCodesRow, error) {
-	rows, err := q.query(ctx, q.unknownWorkCodesStmt, UnknownWorkCodes, seenAfter, tag)
+// since a time. With a mark of known_code_tags, only sets count that take the tag.
+func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, mark string, tag *string) ([]UnknownWorkCodesRow, error) {
+	rows, err := q.query(ctx, q.unknownWorkCodesStmt, UnknownWorkCodes, seenAfter, mark, tag)
 	if err != nil {
 		return nil, err
 	}

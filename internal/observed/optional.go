@@ -100,6 +100,11 @@ func (s *store) UnknownCode(ctx context.Context, unknownFor time.Duration) (_ []
 	return inner[provider.CodeSelector](s).UnknownCode(ctx, unknownFor)
 }
 
+func (s *store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) (_ []provider.WaitingInstance, err error) {
+	defer s.begin(ctx, "waiting_for_code").end(&err)
+	return inner[provider.CodeSelector](s).WaitingForCode(ctx, instance, unknownFor)
+}
+
 func (s *store) KnownVersions(ctx context.Context, name string, since time.Duration) (_ []string, err error) {
 	defer s.begin(ctx, "known_versions").end(&err)
 	return inner[provider.CodeSelector](s).KnownVersions(ctx, name, since)

@@ -27,6 +27,15 @@ func (v *Env) AllowCleanup(most time.Duration) {
 // mostCleanup is what AllowCleanup has allowed, 0 for nothing.
 func (v *Env) mostCleanup() time.Duration { return time.Duration(v.cleanup.Load()) }
 
+// noteCleanup records in the event that begins an execution that its function cleans up.
+func (e *engine) noteCleanup() {
+	started, ok := e.events[0].Kind.(provider.OrchestrationStarted)
+	if ok && len(e.turn.History) == 0 && e.env.mostCleanup() != 0 {
+		started.CleansUp = true
+		e.events[0].Kind = started
+	}
+}
+
 // Cancelled reports whether the function has to clean up.
 func (v *Env) Cancelled() bool {
 	v.coroutine.mustOwn()

@@ -21,6 +21,7 @@ func (e *engine) finish() {
 		e.convert() // what was asked for in the function's last moments
 	}
 	e.applied = len(e.events)
+	e.noteCleanup()
 	reason, cancelled := e.cancelRequest()
 	switch {
 	case e.failure != nil:

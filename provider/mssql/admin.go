@@ -217,10 +217,10 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 }
 
 // GetQueueDepths implements [provider.Admin]: messages without a live lease, including future timers and other hidden
-// messages. It also counts what [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
+// messages. It also counts what [Store.UnknownCode] lists for [provider.LiveFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	result, err := read(ctx, s, "get_queue_depths", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetQueueDepthsResult, error) {
-		return q.GetQueueDepths(ctx, mssqldb.GetQueueDepthsParams{UnknownMs: provider.DefaultUnknownFor.Milliseconds()})
+		return q.GetQueueDepths(ctx, mssqldb.GetQueueDepthsParams{UnknownMs: provider.LiveFor.Milliseconds()})
 	})
 	if err != nil {
 		return provider.QueueDepths{}, err

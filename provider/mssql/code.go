@@ -35,6 +35,8 @@ type codeSelection struct {
 	known *provider.KnownCode
 	// activity tells activities from orchestrations.
 	activity bool
+	// tags are those of a set of activities.
+	tags provider.TagFilter
 	// digest names the set, nil for none.
 	digest []byte
 	// unknownMs is positive for a fetch of what nobody knows.
@@ -43,15 +45,25 @@ type codeSelection struct {
 	fetches string
 }
 
-// newCodeSelection checks what a fetch asks for. Error: [provider.ErrInvalidArgument] for a
+// newTurnSelection and newWorkSelection check what a fetch asks for. Error: [provider.ErrInvalidArgument] for a
 // negative UnknownFor.
-func newCodeSelection(operation string, known *provider.KnownCode, activity bool, unknownFor time.Duration) (s codeSelection, err error) {
-	s.known, s.activity = known, activity
+func newTurnSelection(known *provider.KnownCode, unknownFor time.Duration) (s codeSelection, err error) {
+	s.known = known
 	if known != nil {
 		digest := known.Digest()
 		s.digest = digest[:]
 	}
-	s.unknownMs, err = columns.Delay(operation, "UnknownFor", unknownFor)
+	s.unknownMs, err = columns.Delay(opFetchOrchestration, "UnknownFor", unknownFor)
+	return s, err
+}
+
+func newWorkSelection(known *provider.KnownCode, tags provider.TagFilter, unknownFor time.Duration) (s codeSelection, err error) {
+	s.known, s.activity, s.tags = known, true, tags
+	if known != nil {
+		digest := columns.WorkDigest(known, tags)
+		s.digest = digest[:]
+	}
+	s.unknownMs, err = columns.Delay(opFetchWork, "UnknownFor", unknownFor)
 	return s, err
 }
 
@@ -72,11 +84,18 @@ func (s codeSelection) fetch(ctx context.Context, q *mssqldb.Queries, fetch func
 	return fetch()
 }
 
-// register makes the names of the set known.
+// register makes the names and tags of the set known.
 func (s codeSelection) register(ctx context.Context, q *mssqldb.Queries) error {
-	return q.RegisterKnownCode(ctx, mssqldb.RegisterKnownCodeParams{
-		Digest: s.digest, Activity: s.activity, Codes: codeRows(s.known),
-	})
+	params := mssqldb.RegisterKnownCodeParams{Digest: s.digest, Activity: s.activity, Codes: codeRows(s.known)}
+	if s.activity {
+		params.AnyTag, params.Untagged = s.tags.Mode() == provider.TagAny, s.tags.Matches(nil)
+	}
+	for _, tag := range columns.Tags(s.tags) {
+		if text, err := storedKey(opFetchWork, "tag", tag); err == nil {
+			params.Tags = append(params.Tags, mssqldb.IDListV1Row{Position: int32(len(params.Tags)), ID: text})
+		}
+	}
+	return q.RegisterKnownCode(ctx, params)
 }
 
 // codeRows makes a table argument of a set.
@@ -109,21 +128,58 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	}
 	list := make([]provider.UnknownCode, len(result.Codes))
 	for i, row := range result.Codes {
-		list[i] = provider.UnknownCode{
-			CodeName: provider.CodeName{Name: restored(row.Name), Version: restored(row.Version)},
-			Activity: row.Activity, Waiting: uint64(row.Waiting), Since: columns.FromMillis(row.ReadyAt),
-		}
+		list[i] = newUnknownCode(row)
 	}
 	// The server compares UTF-16 units, which is another order beyond U+FFFF.
-	slices.SortFunc(list, func(a, b provider.UnknownCode) int {
-		if a.Activity != b.Activity {
-			if b.Activity {
-				return -1
-			}
-			return 1
+	columns.SortUnknown(list)
+	return list, nil
+}
+
+func newUnknownCode(row mssqldb.ListUnknownCodeCodesRow) provider.UnknownCode {
+	code := provider.UnknownCode{
+		CodeName: provider.CodeName{Name: restored(row.Name), Version: restored(row.Version)}, Activity: row.Activity,
+		Tag: restoredOptional(row.Tag), Waiting: uint64(row.Waiting), Since: columns.FromMillis(row.ReadyAt), OtherTags: row.OtherTags,
+	}
+	if row.SeenAt != nil {
+		code.LastKnown = columns.FromMillis(*row.SeenAt)
+	}
+	return code
+}
+
+// WaitingForCode implements [provider.CodeSelector]. It reads all ready activities.
+//
+// Error: [provider.ErrInvalidArgument] for a negative duration.
+func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
+	const operation = "list_waiting_for_code"
+	params := mssqldb.ListWaitingForCodeParams{}
+	var err error
+	if params.UnknownMs, err = columns.Delay(operation, "unknownFor", unknownFor); err != nil {
+		return nil, err
+	}
+	if instance != "" {
+		id, ok := lookupID(instance)
+		if !ok {
+			return nil, nil
 		}
-		return a.Compare(b.CodeName)
+		params.InstanceID = &id
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListWaitingForCodeResult, error) {
+		return q.ListWaitingForCode(ctx, params)
 	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]provider.WaitingInstance, len(result.Waiting))
+	for i, row := range result.Waiting {
+		list[i] = provider.WaitingInstance{
+			InstanceID: restored(row.InstanceID),
+			UnknownCode: newUnknownCode(mssqldb.ListUnknownCodeCodesRow{
+				Activity: row.Activity, Name: row.Name, Version: row.Version, Tag: row.Tag,
+				Waiting: row.Waiting, ReadyAt: row.ReadyAt, SeenAt: row.SeenAt, OtherTags: row.OtherTags,
+			}),
+		}
+	}
+	columns.SortWaiting(list)
 	return list, nil
 }
 

@@ -59,13 +59,16 @@ func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possib
 	if f.params.LockMs, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
 		return f, false, err
 	}
-	if f.code, err = newCodeSelection(opFetchOrchestration, params.Known, false, params.UnknownFor); err != nil {
+	if f.code, err = newTurnSelection(params.Known, params.UnknownFor); err != nil {
 		return f, false, err
 	}
 	f.code.fetches = "turns " + filterKind(params.Filter) + f.code.kind()
 	f.caller = holder{held: params.Held, lease: params.LockTimeout, peek: params.Peek}
 	f.params.Peek = unlessZero(params.Peek)
 	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
+	if params.Cancelled {
+		f.params.Cancelled = &params.Cancelled
+	}
 	if params.Filter == nil {
 		return f, true, nil
 	}

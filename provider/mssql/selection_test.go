@@ -216,7 +216,7 @@ func TestSetsAreRegisteredOnce(t *testing.T) {
 	}
 }
 
-// A set that no fetch has named for a day goes when another is registered. Who has it nevertheless registers it again.
+// A set that no fetch has named for a week goes when another is registered. Who has it nevertheless registers it again.
 func TestOldSetsGo(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -230,14 +230,14 @@ func TestOldSetsGo(t *testing.T) {
 	}
 	fetch("a", "b", "c")
 	fetch("d")
-	age(t, db, schema, 86_400_000+1)
+	age(t, db, schema, 7*86_400_000+1)
 	fetch("d")
 	if sets() != 2 || names() != 4 {
 		t.Errorf("a fetch leaves %d sets and %d names", sets(), names())
 	}
 	fetch("e")
 	if sets() != 2 || names() != 2 {
-		t.Errorf("of the sets of yesterday, today and now %d are left, with %d names", sets(), names())
+		t.Errorf("of the sets of last week, today and now %d are left, with %d names", sets(), names())
 	}
 	ok(t, store.EnqueueForWorker(t.Context(), activityOf("i", "c")))
 	if instance, err := fetchKnown(t.Context(), store, known("a", "b", "c"), true); err != nil || instance != "i" {
@@ -255,7 +255,7 @@ func age(t *testing.T, db *sql.DB, schema string, ms int64) {
 	}
 }
 
-// GetQueueDepths counts what has waited for [provider.DefaultUnknownFor] for code that nobody has known for as long.
+// GetQueueDepths counts what waits for code that nobody has known for [provider.LiveFor].
 func TestDepthsOfUnknownWork(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -277,8 +277,8 @@ func TestDepthsOfUnknownWork(t *testing.T) {
 		_, err := fetchKnown(t.Context(), store, known("Forgotten", "none"), activity)
 		ok(t, err)
 	}
-	check(0, 0)
-	age(t, db, schema, provider.DefaultUnknownFor.Milliseconds())
+	check(3, 3)
+	age(t, db, schema, provider.LiveFor.Milliseconds())
 	// Those that were fetched are leased.
 	check(3, 3)
 	instance, err := fetchKnown(t.Context(), store, known("Known"), false)

@@ -65,7 +65,7 @@ func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
 			return f, err
 		}
 	}
-	if f.code, err = newCodeSelection(opFetchWork, params.Known, true, params.UnknownFor); err != nil {
+	if f.code, err = newWorkSelection(params.Known, params.Tags, params.UnknownFor); err != nil {
 		return f, err
 	}
 	fetch.Known, fetch.UnknownMs = f.code.digest, f.code.unknownMs

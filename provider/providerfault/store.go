@@ -66,6 +66,14 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	return nil, nil
 }
 
+// WaitingForCode passes on like UnknownCode.
+func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
+	if selector, ok := s.inner.(provider.CodeSelector); ok {
+		return selector.WaitingForCode(ctx, instance, unknownFor)
+	}
+	return nil, nil
+}
+
 // KnownVersions passes on to the decorated store. One that is no [provider.CodeSelector]
 // knows of none.
 func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {

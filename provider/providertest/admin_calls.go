@@ -47,8 +47,15 @@ func (e *env) metrics() provider.SystemMetrics {
 	return m
 }
 
-// depths reads the queue depths.
+// depths reads the queue depths, without what waits for unknown code.
 func (e *env) depths() provider.QueueDepths {
+	e.Helper()
+	d := e.allDepths()
+	d.UnknownOrchestrations, d.UnknownActivities = 0, 0
+	return d
+}
+
+func (e *env) allDepths() provider.QueueDepths {
 	e.Helper()
 	d, err := e.admin().GetQueueDepths(e.ctx)
 	e.ok(err, "§6.11: GetQueueDepths")

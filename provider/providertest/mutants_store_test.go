@@ -54,6 +54,9 @@ type calls struct {
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 	StartInstance              func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
 	FindInstance               func(ctx context.Context, instance string) (*provider.IDUse, error)
+	UnknownCode                func(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error)
+	WaitingForCode             func(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error)
+	KnownVersions              func(ctx context.Context, name string, since time.Duration) ([]string, error)
 	ListHeldInstances          func(ctx context.Context) ([]provider.HeldInstance, error)
 	GetHeldInstance            func(ctx context.Context, instance string) (*provider.HeldInstance, error)
 	RetryHeldInstance          func(ctx context.Context, instance string) (bool, error)
@@ -124,6 +127,9 @@ func callsOf(p mutable) *calls {
 		RenewLocks:                 p.RenewLocks,
 		StartInstance:              p.StartInstance,
 		FindInstance:               p.FindInstance,
+		UnknownCode:                p.UnknownCode,
+		WaitingForCode:             p.WaitingForCode,
+		KnownVersions:              p.KnownVersions,
 		ListHeldInstances:          p.ListHeldInstances,
 		GetHeldInstance:            p.GetHeldInstance,
 		RetryHeldInstance:          p.RetryHeldInstance,
@@ -132,12 +138,8 @@ func callsOf(p mutable) *calls {
 	}
 }
 
-// broken is a store that consists of calls, and tells as the sound one does which code
-// is known.
-type broken struct {
-	*calls
-	provider.CodeSelector
-}
+// broken is a store that consists of calls.
+type broken struct{ *calls }
 
 func (broken) Name() string            { return "broken" }
 func (broken) Version() string         { return "0.0.0" }
@@ -145,6 +147,18 @@ func (b broken) Admin() provider.Admin { return brokenAdmin{b.calls} }
 
 // brokenAdmin is its management side.
 type brokenAdmin struct{ *calls }
+
+func (b broken) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
+	return b.calls.UnknownCode(ctx, unknownFor)
+}
+
+func (b broken) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
+	return b.calls.WaitingForCode(ctx, instance, unknownFor)
+}
+
+func (b broken) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
+	return b.calls.KnownVersions(ctx, name, since)
+}
 
 func (b broken) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	return b.calls.FetchOrchestrationItem(ctx, params)

@@ -33,7 +33,7 @@ func mutants() []mutant {
 	for _, some := range [][]mutant{
 		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), peekingMutants(), selectionMutants(), sessionMutants(),
 		keyMutants(), statusMutants(), statsMutants(), listMutants(), deletionMutants(), bulkMutants(), pruneMutants(),
-		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), pageMutants(),
+		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), unknownMutants(), pageMutants(),
 	} {
 		all = append(all, some...)
 	}
@@ -151,7 +151,7 @@ func failureOf(t *testing.T, name string, lease time.Duration, mutate func(c *ca
 	}
 	c := callsOf(sound)
 	mutate(c, *c)
-	store.Provider = broken{c, sound}
+	store.Provider = broken{c}
 	config := Config{
 		Open:        func(*testing.T) Store { return store },
 		LockTimeout: lease, ShortPollLimit: lease, LongPolling: true,

@@ -21,18 +21,26 @@ func unknownCode() []scenario {
 		{"unknown_for_must_not_be_negative", unknownNegative},
 		{"orchestrations_and_activities_are_told_apart", unknownKinds},
 		{"unknown_code_is_listed", unknownListed},
+		{"unknown_code_says_when_it_was_known", unknownSince},
+		{"activity_whose_tag_nobody_takes_is_unknown", unknownTags},
+		{"instances_that_wait_for_code_are_listed", waitingListed},
+		{"cancelled_takes_requested_ends_of_unknown_code", unknownCancelled},
 		{"known_versions_are_listed", knownVersionsListed},
 		{"sets_are_seen_by_every_handle", knownElsewhere},
-		{"recent_work_is_not_counted_as_unknown", unknownDepths},
+		{"work_of_unknown_code_is_counted", unknownDepths},
 	}
 }
 
 const (
 	ruleUnknownFor = "§5.20 UnknownFor: takes only what has been ready for that long and whose code is unknown for that long"
 	ruleSeen       = "§5.20 Seen: each fetch with Known makes its set seen at that time"
-	ruleListed     = "§5.20 UnknownCode: what the fetches with that UnknownFor could take, by code: " +
+	ruleListed     = "§5.20 UnknownCode: ready work whose code or tag is unknown for that long, by code and tag: " +
 		"orchestrations before activities, by name, then version"
-	ruleVersions = `§5.20 KnownVersions: the versions, without "", in which sets of orchestrations seen since then have the name`
+	ruleLastKnown = "§5.20 LastKnown: when a set of any tags that has the name was last seen; zero for never"
+	ruleTags      = "§5.20 Unknown: of an activity, sets count that take its tag"
+	ruleWaiting   = "§5.20 WaitingForCode: whose work UnknownCode counts, those that have waited longest first; or of one instance"
+	ruleRequested = "§5.20 Cancelled: only instances with a visible request to cancel, however short they are ready"
+	ruleVersions  = `§5.20 KnownVersions: the versions, without "", in which sets of orchestrations seen since then have the name`
 )
 
 // unknownFor is how long the scenarios wait for code to become unknown.
@@ -267,7 +275,113 @@ func unknownListed(e *env) {
 		e.check(u.Since.After(began.Add(-time.Minute)) && u.Since.Before(seen.Add(time.Minute)), ruleListed,
 			"ready since %v, the scenario began at %v", u.Since, began)
 	}
-	e.sameUnknown(e.unknownCode(held))
+	// Work that is ready just now is listed, too.
+	e.enqueue(startOf("z", "Z", ""))
+	e.sameUnknown(e.unknownCode(held), "orchestration X@1 2", "orchestration X@2 1", "orchestration Z@ 1", "activity A@ 1", "activity B@ 1", "activity X@ 1")
+}
+
+// Code that was known says since when it is missed, and what is known is not listed.
+func unknownSince(e *env) {
+	e.enqueue(startOf("a", "A", "1"))
+	e.enqueueWork(activityOf("B", 2))
+	for _, u := range e.unknownCode(e.unknownFor()) {
+		e.check(u.LastKnown.IsZero() && !u.OtherTags, ruleLastKnown, "%s was known at %v", u.Name, u.LastKnown)
+	}
+	before := time.Now()
+	e.selected(knows("A@1"))
+	e.selectedWork(knows("B"))
+	list := e.unknownCode(e.unknownFor())
+	e.within(before.Add(e.unknownFor()))
+	e.sameUnknown(list)
+	e.pass()
+	list = e.unknownCode(e.unknownFor())
+	e.sameUnknown(list, "orchestration A@1 1", "activity B@ 1")
+	for _, u := range list {
+		away := u.LastKnown.Sub(before).Abs()
+		e.check(away < time.Minute && !u.LastKnown.IsZero() && !u.OtherTags, ruleLastKnown, "%s was known at %v", u.Name, u.LastKnown)
+	}
+}
+
+// tagged is a filter for one tag.
+func (e *env) tagged(tag string) provider.TagFilter {
+	e.Helper()
+	filter, err := provider.Tags(tag)
+	e.ok(err, "§5.10: a tag filter with one tag")
+	return filter
+}
+
+// An activity without a tag waits while all that have it take tags only, and one with a tag while nobody takes that.
+func unknownTags(e *env) {
+	gpu := activityOf("A", 3)
+	gpu.Tag = new("gpu")
+	e.enqueueWork(activityOf("A", 2), gpu)
+	fetch := func(tags provider.TagFilter) {
+		params := knownWork(knows("A"))
+		params.Tags = tags
+		if got := e.tryFetchWorkWith(params); got != nil {
+			e.abandonWork(got, 0, true)
+		}
+	}
+	want := func(tags ...*string) {
+		var got []*string
+		for _, u := range e.unknownCode(held) {
+			e.check(u.OtherTags && !u.LastKnown.IsZero(), ruleTags, "%s is listed with %t, known at %v", u.Name, u.OtherTags, u.LastKnown)
+			got = append(got, u.Tag)
+		}
+		e.sameValue(got, append([]*string(nil), tags...), ruleTags, "the tags that nobody takes")
+	}
+	fetch(e.tagged("cpu"))
+	want(new("gpu"), nil)
+	fetch(e.tagged("gpu"))
+	want(nil)
+	fetch(provider.TagFilter{})
+	want()
+	e.enqueueWork(func() provider.ActivityExecuteItem { a := activityOf("A", 4); a.Tag = new("tpu"); return a }())
+	want(new("tpu"))
+	fetch(provider.AnyTag())
+	want()
+}
+
+// WaitingForCode says who waits.
+func waitingListed(e *env) {
+	e.enqueue(startOf("one", "X", "1"))
+	e.tick()
+	e.enqueue(startOf("two", "X", "1"))
+	e.tick()
+	a, b := activityOf("Y", 2), activityOf("Y", 3)
+	a.Instance, b.Instance = "two", "two"
+	e.enqueueWork(a, b)
+	e.enqueue(startOf("known", "K", ""))
+	e.selected(knows("K"))
+	list := func(instance string) (got []string) {
+		waiting, err := e.selector().WaitingForCode(e.ctx, instance, held)
+		e.ok(err, ruleWaiting)
+		for _, w := range waiting {
+			got = append(got, fmt.Sprintf("%s %s@%s %d", w.InstanceID, w.Name, w.Version, w.Waiting))
+		}
+		return got
+	}
+	sameList(e, list(""), []string{"one X@1 1", "two X@1 1", "two Y@ 2"}, ruleWaiting)
+	sameList(e, list("two"), []string{"two X@1 1", "two Y@ 2"}, ruleWaiting)
+	sameList(e, list("known"), nil, ruleWaiting)
+	_, err := e.selector().WaitingForCode(e.ctx, "", -1)
+	e.permanent(err, provider.ErrInvalidArgument, "§5.20 UnknownFor < 0: ErrInvalidArgument")
+}
+
+// A request to cancel is found among instances whose code nobody has, and only there.
+func unknownCancelled(e *env) {
+	e.enqueue(startOf("x", "X", "1"), startOf("y", "Y", ""), startOf("a", "A", ""))
+	fetch := func(known *provider.KnownCode) *provider.FetchedOrchestration {
+		return e.tryFetchParams(provider.FetchOrchestrationParams{
+			LockTimeout: held, Known: known, UnknownFor: held, Cancelled: true,
+		})
+	}
+	e.check(fetch(knows("A")) == nil, ruleRequested, "fetched an instance without a request")
+	e.enqueue(provider.CancelInstanceItem{Instance: "a"}, provider.CancelInstanceItem{Instance: "y"})
+	e.enqueueLater(provider.CancelInstanceItem{Instance: "x"}, farOff)
+	got := fetch(knows("A"))
+	e.check(got != nil && got.Item.Instance == "y", ruleRequested, "fetched %s, want \"y\"", render(got))
+	e.check(fetch(knows("A")) == nil, ruleRequested, "fetched a known instance, or one whose request is hidden")
 }
 
 // unknownCode is what work waits for.
@@ -327,11 +441,14 @@ func knownElsewhere(e *env) {
 	e.check(got != nil, ruleAdmitted, "the other handle's set does not get the instance")
 }
 
-// Nothing counts as unknown that has not waited for DefaultUnknownFor.
+// What nobody has is counted at once.
 func unknownDepths(e *env) {
-	e.enqueue(startOf("x", "X", ""))
-	e.enqueueWork(activityOf("X", 2))
-	depths := e.depths()
-	same(e, depths.UnknownOrchestrations, 0, "§5.20 GetQueueDepths: counts what UnknownCode lists for 5 minutes")
-	same(e, depths.UnknownActivities, 0, "§5.20 GetQueueDepths: counts what UnknownCode lists for 5 minutes")
+	const rule = "§5.20 GetQueueDepths: counts what UnknownCode lists for 75 seconds"
+	e.enqueue(startOf("x", "X", ""), startOf("a", "A", ""))
+	e.enqueueWork(activityOf("X", 2), activityOf("A", 3))
+	e.selected(knows("A"))
+	e.selectedWork(knows("A"))
+	depths := e.allDepths()
+	same(e, depths.UnknownOrchestrations, 1, rule)
+	same(e, depths.UnknownActivities, 1, rule)
 }

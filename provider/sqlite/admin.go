@@ -172,7 +172,7 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 }
 
 // GetQueueDepths implements [provider.Admin]: messages without a live lease, including future timers and other hidden
-// messages. The counts of unknown code are those of [Store.UnknownCode] for [provider.DefaultUnknownFor].
+// messages. The counts of unknown code are those of [Store.UnknownCode] for [provider.LiveFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	var depths provider.QueueDepths
 	err := s.readSnapshot(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -186,7 +186,7 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 			return err
 		}
 		depths = provider.QueueDepths{OrchestratorQueue: uint64(messages), WorkerQueue: uint64(work)}
-		unknown, err := unknownCode(ctx, q, now-provider.DefaultUnknownFor.Milliseconds())
+		unknown, err := unknownCode(ctx, q, now, provider.LiveFor.Milliseconds())
 		for _, code := range unknown {
 			if code.Activity {
 				depths.UnknownActivities += code.Waiting

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
@@ -27,7 +26,7 @@ const (
 	// A fetch in between writes nothing.
 	seenEvery = 20_000
 	// forgetAfter is how long a set is remembered that nobody asks for, in milliseconds.
-	forgetAfter = 24 * 60 * 60 * 1000
+	forgetAfter = 7 * 24 * 60 * 60 * 1000
 	// maxCodes bounds the names, and maxSets the sets, whose ids are kept in memory.
 	maxCodes, maxSets = 10_000, 1_000
 )
@@ -85,7 +84,7 @@ func (c *codes) seen(s codeSelection, now int64) (set seenSet, ok bool) {
 	if s.known == nil {
 		return seenSet{}, true
 	}
-	set, ok = c.sets[codeSet{kind: s.kind, digest: s.known.Digest()}]
+	set, ok = c.sets[s.set()]
 	age := now - set.seenAt
 	return set, ok && age >= 0 && age < seenEvery
 }
@@ -142,16 +141,35 @@ func (t *tx) versionID(ctx context.Context, v provider.Version) (int64, error) {
 type codeSelection struct {
 	kind  int64
 	known *provider.KnownCode
+	// digest and tags are those of the set; without known they have no meaning.
+	digest [sha256.Size]byte
+	tags   []string
 	// unknownFor is in milliseconds, 0 for what is known.
 	unknownFor int64
 }
 
-// newCodeSelection checks what a fetch asks for. Error: [provider.ErrInvalidArgument].
-func newCodeSelection(
-	operation string, kind int64, known *provider.KnownCode, unknownFor time.Duration,
-) (codeSelection, error) {
-	ms, err := columns.Delay(operation, "UnknownFor", unknownFor)
-	return codeSelection{kind: kind, known: known, unknownFor: ms}, err
+// set identifies what is asked for.
+func (s codeSelection) set() codeSet { return codeSet{kind: s.kind, digest: s.digest} }
+
+// newTurnSelection and newWorkSelection check what a fetch asks for. Error: [provider.ErrInvalidArgument].
+func newTurnSelection(known *provider.KnownCode, unknownFor time.Duration) (codeSelection, error) {
+	s := codeSelection{kind: orchestrationCode, known: known}
+	if known != nil {
+		s.digest = known.Digest()
+	}
+	var err error
+	s.unknownFor, err = columns.Delay(opFetchOrchestration, "UnknownFor", unknownFor)
+	return s, err
+}
+
+func newWorkSelection(known *provider.KnownCode, tags provider.TagFilter, unknownFor time.Duration) (codeSelection, error) {
+	s := codeSelection{kind: activityCode, known: known}
+	if known != nil {
+		s.digest, s.tags = columns.WorkDigest(known, tags), columns.TagMarks(tags)
+	}
+	var err error
+	s.unknownFor, err = columns.Delay(opFetchWork, "UnknownFor", unknownFor)
+	return s, err
 }
 
 // see makes the fetch's set seen, and returns it; set 0 for a fetch without one. Most
@@ -163,7 +181,7 @@ func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
 	if seen, ok := t.known.seen(s, t.now); ok && s.unknownFor == 0 {
 		return seen, nil
 	}
-	set := codeSet{kind: s.kind, digest: s.known.Digest()}
+	set := s.set()
 	seen, registered := t.known.sets[set]
 	if registered {
 		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
@@ -175,7 +193,7 @@ func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
 	}
 	if !registered {
 		var err error
-		if seen, err = t.register(ctx, set, s.known); err != nil {
+		if seen, err = t.register(ctx, s); err != nil {
 			return seenSet{}, err
 		}
 	}
@@ -185,17 +203,11 @@ func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
 }
 
 // register stores a set, and forgets old ones.
-func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCode) (seenSet, error) {
-	gone, err := t.DeleteKnownCode(ctx, t.now-forgetAfter)
-	if err != nil {
+func (t *tx) register(ctx context.Context, s codeSelection) (seenSet, error) {
+	if err := t.forgetSets(ctx); err != nil {
 		return seenSet{}, err
 	}
-	if gone > 0 {
-		if err := t.DeleteKnownCodeNames(ctx); err != nil {
-			return seenSet{}, err
-		}
-	}
-	id, err := t.PutKnownCode(ctx, set.kind, set.digest[:], t.now)
+	id, err := t.PutKnownCode(ctx, s.kind, s.digest[:], t.now)
 	if err != nil {
 		return seenSet{}, err
 	}
@@ -204,7 +216,12 @@ func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCod
 		return seenSet{}, err
 	}
 	seen := seenSet{id: id, codes: map[int64]struct{}{0: {}}}
-	for _, code := range columns.Codes(known) {
+	for _, mark := range s.tags {
+		if err := t.AddKnownCodeTag(ctx, id, mark); err != nil {
+			return seenSet{}, err
+		}
+	}
+	for _, code := range columns.Codes(s.known) {
 		codeID, err := t.codeID(ctx, &code)
 		if err != nil {
 			return seenSet{}, err
@@ -217,21 +234,16 @@ func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCod
 	return seen, nil
 }
 
-// UnknownCode implements [provider.CodeSelector]. Work that has become due since the last fetch is not included.
-//
-// Error: [provider.ErrInvalidArgument] for a negative time.
-func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
-	const operation = "unknown_code"
-	ms, err := columns.Delay(operation, "unknownFor", unknownFor)
-	if err != nil {
-		return nil, err
-	}
-	var list []provider.UnknownCode
-	err = s.readSnapshot(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
-		list, err = unknownCode(ctx, q, s.now()-ms)
+// forgetSets deletes old sets.
+func (t *tx) forgetSets(ctx context.Context) error {
+	gone, err := t.DeleteKnownCode(ctx, t.now-forgetAfter)
+	if err != nil || gone == 0 {
 		return err
-	})
-	return list, err
+	}
+	if err := t.DeleteKnownCodeNames(ctx); err != nil {
+		return err
+	}
+	return t.DeleteKnownCodeTags(ctx)
 }
 
 // KnownVersions implements [provider.CodeSelector]. Error:
@@ -251,93 +263,26 @@ func (s *Store) KnownVersions(ctx context.Context, name string, since time.Durat
 	})
 }
 
-// unknownCode lists what has been ready since a time and was unknown since then.
-func unknownCode(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
-	instances, err := unknownOrchestrations(ctx, q, since)
-	if err != nil {
-		return nil, err
-	}
-	activities, err := unknownActivities(ctx, q, since)
-	return append(instances, activities...), err
-}
-
-func unknownOrchestrations(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
-	rows, err := unknownInstanceCodes(ctx, q, anyVersion, since)
-	if err != nil {
-		return nil, err
-	}
-	found := waitingCode{}
-	for _, row := range rows {
-		n, err := q.CountWaitingInstances(ctx, row.VersionID, row.ID, since)
-		if err != nil {
-			return nil, err
-		}
-		found.add(provider.UnknownCode{CodeName: provider.CodeName{Name: row.Name, Version: row.Version}}, n.Waiting, n.Since)
-	}
-	return found.list(), nil
-}
-
-func unknownActivities(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
-	tags, err := tagsOf(ctx, q, provider.AnyTag())
-	if err != nil {
-		return nil, err
-	}
-	found := waitingCode{}
-	for _, tag := range tags {
-		rows, err := q.UnknownWorkCodes(ctx, since, tag)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			n, err := q.CountWaitingWork(ctx, tag, row.ID, since)
-			if err != nil {
-				return nil, err
-			}
-			found.add(provider.UnknownCode{CodeName: provider.CodeName{Name: row.Name}, Activity: true}, n.Waiting, n.Since)
-		}
-	}
-	return found.list(), nil
-}
-
-// waitingCode sums up what waits for the same code, in several framework versions or
-// under several tags.
-type waitingCode map[provider.CodeName]provider.UnknownCode
-
-// add counts what waits for the code, since a time in milliseconds.
-func (w waitingCode) add(code provider.UnknownCode, waiting, since int64) {
-	if waiting == 0 {
-		return
-	}
-	code.Waiting, code.Since = uint64(waiting), columns.FromMillis(since)
-	if sum, ok := w[code.CodeName]; ok {
-		code.Waiting += sum.Waiting
-		if sum.Since.Before(code.Since) {
-			code.Since = sum.Since
-		}
-	}
-	w[code.CodeName] = code
-}
-
-// list is in order of the names.
-func (w waitingCode) list() []provider.UnknownCode {
-	list := make([]provider.UnknownCode, 0, len(w))
-	for _, code := range w {
-		list = append(list, code)
-	}
-	slices.SortFunc(list, func(a, b provider.UnknownCode) int { return a.Compare(b.CodeName) })
-	return list
-}
-
-// nextUnknownInstance is the instance of unknown code that has waited longest, since a
-// time at least.
-func (t *tx) nextUnknownInstance(ctx context.Context, versions provider.VersionRange, since int64) (readyInstance, error) {
-	rows, err := unknownInstanceCodes(ctx, t.Queries, versions, since)
+// nextUnknownInstance is the instance that has waited longest of those that the fetch takes because nobody has their
+// code.
+func (t *tx) nextUnknownInstance(ctx context.Context, f turnFetch) (readyInstance, error) {
+	since := t.now - f.unknownFor
+	rows, err := unknownInstanceCodes(ctx, t.Queries, f.versions, since)
 	if err != nil {
 		return readyInstance{}, err
 	}
+	var cancel int64
+	if f.cancelled {
+		since = t.now
+		if cancel, err = t.codeID(ctx, &provider.CodeName{Name: columns.CancelCode}); err != nil {
+			return readyInstance{}, err
+		}
+	}
 	var oldest sqlitedb.NextWaitingInstanceRow
 	for _, row := range rows {
-		next, err := t.NextWaitingInstance(ctx, row.VersionID, row.ID, since)
+		next, err := t.NextWaitingInstance(ctx, sqlitedb.NextWaitingInstanceParams{
+			VersionID: row.VersionID, CodeID: row.ID, ReadyBy: since, CancelID: cancel, Now: t.now,
+		})
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
@@ -376,7 +321,7 @@ func (t *tx) nextUnknownWork(ctx context.Context, since int64) (int64, error) {
 	}
 	var oldest int64
 	for _, tag := range tags {
-		rows, err := t.UnknownWorkCodes(ctx, since, tag)
+		rows, err := t.UnknownWorkCodes(ctx, since, "", tag)
 		if err != nil {
 			return 0, err
 		}

@@ -94,7 +94,7 @@ func TestSetsAreSeenWithoutAWritePerFetch(t *testing.T) {
 	}
 }
 
-// A set that nobody has asked for in a day is forgotten with the next new one, also by a
+// A set that nobody has asked for in a week is forgotten with the next new one, also by a
 // process that remembers its id.
 func TestOldSetsAreForgotten(t *testing.T) {
 	t.Parallel()
@@ -127,8 +127,8 @@ func TestOldSetsAreForgotten(t *testing.T) {
 	}
 }
 
-// GetQueueDepths counts what has waited for five minutes for code that nobody had in that
-// time; what another worker knows, what came later and what anybody may take is not.
+// GetQueueDepths counts what waits for code that nobody has had for [provider.LiveFor]; what
+// another worker knows and what anybody may take is not.
 func TestQueueDepthsCountUnknownCode(t *testing.T) {
 	t.Parallel()
 	s, clock := clockAt(t, 1_000_000)
@@ -148,16 +148,18 @@ func TestQueueDepthsCountUnknownCode(t *testing.T) {
 				depths.UnknownOrchestrations, depths.UnknownActivities, orchestrations, activities)
 		}
 	}
-	clock.Add(provider.DefaultUnknownFor.Milliseconds() - 1)
-	must(t, s.EnqueueForOrchestrator(ctx, startOf("late", "Z"), 0))
-	want(0, 0)
-	clock.Add(1)
 	want(4, 3)
 	_, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour, Known: know("A", "")})
 	must(t, err)
 	fetchKnown(t, s, know("Y", "1"))
 	want(3, 1)
-	list, err := s.UnknownCode(ctx, provider.DefaultUnknownFor)
+	clock.Add(provider.LiveFor.Milliseconds() - 1)
+	want(3, 1)
+	clock.Add(1)
+	want(3, 2)
+	_, err = s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour, Known: know("A", "")})
+	must(t, err)
+	list, err := s.UnknownCode(ctx, provider.LiveFor)
 	must(t, err)
 	since := time.UnixMilli(1_000_000).UTC()
 	if diff := cmp.Diff([]provider.UnknownCode{
@@ -169,8 +171,8 @@ func TestQueueDepthsCountUnknownCode(t *testing.T) {
 	}
 }
 
-// Activities of the same name under several tags and sessions are one line of UnknownCode.
-func TestUnknownCodeSumsUpTagsAndVersions(t *testing.T) {
+// Activities of the same name and tag, in a session or not, are one line of UnknownCode.
+func TestUnknownCodeSumsUpSessions(t *testing.T) {
 	t.Parallel()
 	s, clock := clockAt(t, 1_000_000)
 	for i, tag := range []*string{nil, new("gpu"), new("cpu")} {
@@ -183,9 +185,12 @@ func TestUnknownCodeSumsUpTagsAndVersions(t *testing.T) {
 	}
 	list, err := s.UnknownCode(t.Context(), 0)
 	must(t, err)
-	want := []provider.UnknownCode{{
-		CodeName: provider.CodeName{Name: "X"}, Activity: true, Waiting: 6, Since: time.UnixMilli(1_000_000).UTC(),
-	}}
+	var want []provider.UnknownCode
+	for i, tag := range []*string{new("cpu"), new("gpu"), nil} { // the last one was queued first
+		want = append(want, provider.UnknownCode{
+			CodeName: provider.CodeName{Name: "X"}, Activity: true, Tag: tag, Waiting: 2, Since: time.UnixMilli(1_000_040 - int64(20*i)).UTC(),
+		})
+	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("unknown code (-want +got):\n%s", diff)
 	}

@@ -54,6 +54,8 @@ type turnFetch struct {
 	// lockFor is the instance's lease in milliseconds.
 	lockFor  int64
 	versions provider.VersionRange
+	// cancelled restricts a fetch of unknown code to instances with a request to cancel them.
+	cancelled bool
 	// held is what the caller has of histories, nil for nothing.
 	held func(instance string, executionID uint64) (lastEventID uint64)
 	// peek leaves queue messages where they are.
@@ -64,12 +66,12 @@ type turnFetch struct {
 // newTurnFetch checks what a fetch asks for; nil is one that no version fits. Error:
 // [provider.ErrInvalidArgument].
 func newTurnFetch(params provider.FetchOrchestrationParams) (*turnFetch, error) {
-	f := turnFetch{versions: anyVersion, held: params.Held, peek: params.Peek}
+	f := turnFetch{versions: anyVersion, cancelled: params.Cancelled, held: params.Held, peek: params.Peek}
 	var err error
 	if f.lockFor, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
 		return nil, err
 	}
-	if f.codeSelection, err = newCodeSelection(opFetchOrchestration, orchestrationCode, params.Known, params.UnknownFor); err != nil {
+	if f.codeSelection, err = newTurnSelection(params.Known, params.UnknownFor); err != nil {
 		return nil, err
 	}
 	if params.Filter != nil {
@@ -182,7 +184,7 @@ type readyInstance struct {
 // time.
 func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (readyInstance, error) {
 	if f.unknownFor > 0 {
-		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
+		return t.nextUnknownInstance(ctx, f)
 	}
 	if t.useBounds() {
 		return t.oldestInstance(ctx, f, known)

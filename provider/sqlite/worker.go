@@ -59,7 +59,7 @@ func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 	if f.lockFor, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return workFetch{}, err
 	}
-	if f.codeSelection, err = newCodeSelection(opFetchWork, activityCode, params.Known, params.UnknownFor); err != nil {
+	if f.codeSelection, err = newWorkSelection(params.Known, params.Tags, params.UnknownFor); err != nil {
 		return workFetch{}, err
 	}
 	if params.Session == nil {

@@ -8,8 +8,8 @@
 --   @instance_id  the instance
 --   @kind         0 a queue message, 1 the start of the next execution, 2 a start, 3 any other message
 --   @name, @version
---                 the code that a start asks for; NULL for other messages, and for what any worker may
---                 take
+--                 the code that a start asks for, NULL for what any worker may take; the name
+--                 duroxide:cancel for a request to cancel; NULL for other messages
 --   @work_item    the message
 --   @delay_ms     hides the message for so many milliseconds; 0 for none
 --   @queue        the queue of a queue message; NULL for others. Behind older messages of its queue the

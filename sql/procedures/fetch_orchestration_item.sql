@@ -33,6 +33,8 @@
 --   @due_from       the first look makes ready only what has been due since this time, in milliseconds
 --                   since 1970 UTC; 0 for all. A look that finds nothing is repeated without these two
 --                   limits
+--   @cancelled      1 with @unknown_ms takes only instances with a visible request to cancel them, however
+--                   short they have been ready
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because they never began and had only queue
@@ -91,7 +93,8 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @peek          BIT = 0,
     @hasty         BIT = 0,
     @from_head     BIGINT = 0,
-    @due_from      BIGINT = 0
+    @due_from      BIGINT = 0,
+    @cancelled     BIT = 0
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -106,7 +109,8 @@ DECLARE @messages TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT,
     @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
     @tries INT = 0, @quick BIT, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
-    @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
+    @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
+    @ready_by BIGINT = @now - CASE @cancelled WHEN 1 THEN 0 ELSE @unknown_ms END;
 
 BEGIN TRY
     -- Who has named its set a moment ago need not say so.
@@ -168,6 +172,7 @@ BEGIN TRY
         BEGIN TRANSACTION;
         IF @seeking = 1
             EXEC duroxide.find_unknown_turn @versions = @versions, @codes = @codes, @since = @unknown_since,
+                @ready_by = @ready_by, @cancelled = @cancelled, @now = @now,
                 @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
         -- The first look locks nothing, so that somebody else may take the instance first.
         ELSE IF @quick = 1

@@ -5,8 +5,7 @@
 -- Transaction: none.
 --
 -- Parameters:
---   @unknown_ms  how long work must have waited, in milliseconds, for code that nobody has known for as
---                long, to be counted as unknown
+--   @unknown_ms  how long nobody must have known code, in milliseconds, to be counted as unknown
 --
 -- Result sets:
 --   1 Depths: one row. How many messages and activities nobody holds, and how many instances and
@@ -64,7 +63,7 @@ SELECT
     u.activities AS unknown_activities
 FROM (
     SELECT COUNT_BIG(CASE WHEN w.activity = 0 THEN 1 END) AS orchestrations, COUNT_BIG(CASE WHEN w.activity = 1 THEN 1 END) AS activities
-    FROM duroxide.unknown_work(@now - @unknown_ms) AS w
+    FROM duroxide.unknown_work(@now, @now - @unknown_ms) AS w
 ) AS u
 OPTION (KEEPFIXED PLAN);
 GO

@@ -1,17 +1,20 @@
--- Lists the code that work waits for and no worker has known since a time. It reads all ready
+-- Lists the code that ready work waits for and no worker has known since a time. It reads all ready
 -- activities, so call it every minute rather than every second.
 --
 -- Called by: Store.UnknownCode.
 -- Transaction: none.
 --
 -- Parameters:
---   @unknown_ms  how long the work has waited and no worker has known its code, in milliseconds
+--   @unknown_ms  how long no worker has known the code, in milliseconds
 --
 -- Result sets:
---   1 Codes: the code, how many wait for it, and since when the oldest has been ready, in milliseconds
---     since 1970 UTC
+--   1 Codes: the code, with the activities' tag, how many wait for it, since when the oldest has been
+--     ready, and when a worker was last known to have the code, whatever its tags; both in
+--     milliseconds since 1970 UTC. other_tags is 1 if live workers have the activity and take other tags
 --
 -- Locks: those of function unknown_work.
+--
+-- Hints: INDEX seeks the sets that have a name.
 CREATE OR ALTER PROCEDURE duroxide.list_unknown_code
     @unknown_ms BIGINT
 AS
@@ -19,9 +22,20 @@ SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- gen:result Codes
-SELECT u.activity, u.name, u.version, COUNT_BIG(*) AS waiting, MIN(u.visible_at) AS ready_at
-FROM duroxide.unknown_work(@now - @unknown_ms) AS u
-GROUP BY u.activity, u.name, u.version
-ORDER BY u.activity, u.name, u.version;
+SELECT u.activity, u.name, u.version, u.tag, u.waiting, u.ready_at, s.seen_at,
+    CAST(CASE WHEN s.seen_at > @now - @unknown_ms THEN 1 ELSE 0 END AS BIT) AS other_tags
+FROM (
+    SELECT w.activity, w.code_id, w.name, w.version, w.tag, COUNT_BIG(*) AS waiting, MIN(w.visible_at) AS ready_at
+    FROM duroxide.unknown_work(@now, @now - @unknown_ms) AS w
+    GROUP BY w.activity, w.code_id, w.name, w.version, w.tag
+) AS u
+OUTER APPLY (
+    SELECT MAX(k.seen_at) AS seen_at
+    FROM duroxide.known_code_names AS kn WITH (INDEX (ix_known_code_names_code))
+    INNER JOIN duroxide.known_code AS k ON k.id = kn.known_id
+    WHERE kn.code_id = u.code_id
+      AND k.activity = u.activity
+) AS s
+ORDER BY u.activity, u.name, u.version, u.tag;
 GO
 GRANT EXECUTE ON duroxide.list_unknown_code TO duroxide_reader;

@@ -1,5 +1,5 @@
 -- Registers a set of names that a worker knows, so that its fetches can name the set by its digest,
--- and removes sets that no fetch has named for a day. On a server that ignores hints, one of two
+-- and removes sets that no fetch has named for a week. On a server that ignores hints, one of two
 -- callers that register one set at the same time gets error 2627. Its whole call is safe to repeat.
 --
 -- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Take,
@@ -10,9 +10,12 @@
 --   @digest    the digest of the set
 --   @activity  1 for a set of activities, 0 for one of orchestrations
 --   @codes     the names in the set
+--   @any_tag   1 for activities with any tag or none
+--   @untagged  1 for activities without a tag
+--   @tags      tags of activities
 --
 -- Locks: code_names (by add_codes), known_code (the key's range of the digest, and the removed
---   sets), known_code_names (the new and the removed rows).
+--   sets), known_code_names, known_code_tags (the new and the removed rows).
 --
 -- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
 --   and LOOP seek each set and each name. A plan that was made for an empty table would read all
@@ -20,7 +23,10 @@
 CREATE OR ALTER PROCEDURE duroxide.register_known_code
     @digest   VARBINARY(32),
     @activity BIT,
-    @codes    duroxide.code_list_v1 READONLY
+    @codes    duroxide.code_list_v1 READONLY,
+    @any_tag  BIT,
+    @untagged BIT,
+    @tags     duroxide.id_list_v1 READONLY
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -35,7 +41,7 @@ BEGIN TRY
     INSERT INTO @old (id)
     SELECT TOP (100) k.id
     FROM duroxide.known_code AS k WITH (INDEX (pk_known_code))
-    WHERE k.seen_at < @now - 86400000
+    WHERE k.seen_at < @now - 604800000
     ORDER BY k.id;
     BEGIN TRANSACTION;
 
@@ -57,14 +63,27 @@ BEGIN TRY
         SELECT DISTINCT @known_id, n.id
         FROM @codes AS c
         INNER LOOP JOIN duroxide.code_names AS n WITH (INDEX (uq_code_names)) ON n.name = c.name AND n.version = c.version;
+        INSERT INTO duroxide.known_code_tags (known_id, tag)
+        SELECT @known_id, N'*'
+        WHERE @any_tag = 1
+        UNION
+        SELECT @known_id, N'-'
+        WHERE @untagged = 1
+        UNION
+        SELECT @known_id, N'+' + t.id
+        FROM @tags AS t;
 
         DELETE k
         FROM @old AS o
         INNER LOOP JOIN duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK, INDEX (pk_known_code)) ON k.id = o.id
-        WHERE k.seen_at < @now - 86400000;
+        WHERE k.seen_at < @now - 604800000;
         DELETE kn
         FROM @old AS o
         INNER LOOP JOIN duroxide.known_code_names AS kn ON kn.known_id = o.id
+        WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (pk_known_code)) WHERE k.id = o.id);
+        DELETE kt
+        FROM @old AS o
+        INNER LOOP JOIN duroxide.known_code_tags AS kt ON kt.known_id = o.id
         WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (pk_known_code)) WHERE k.id = o.id);
     END;
 

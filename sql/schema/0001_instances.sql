@@ -45,7 +45,7 @@ CREATE TABLE duroxide.known_code (
     id       INT        NOT NULL IDENTITY (1, 1),
     -- 1 for activities, 0 for orchestrations.
     activity BIT        NOT NULL,
-    -- SHA-256 of the names.
+    -- SHA-256 of the names and, for activities, of the tags.
     digest   VARBINARY(32) NOT NULL,
     -- When a fetch last named the set. The recorded time may be 20 seconds too early.
     seen_at  BIGINT     NOT NULL,
@@ -64,6 +64,15 @@ GO
 
 -- Answers "which sets have this name?".
 CREATE INDEX ix_known_code_names_code ON duroxide.known_code_names (code_id, known_id);
+GO
+
+-- The tags that the fetches of each set of activities take: '*' is any tag or none, '-' is none,
+-- and '+gpu' is the tag gpu.
+CREATE TABLE duroxide.known_code_tags (
+    known_id INT           NOT NULL,
+    tag      NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    CONSTRAINT pk_known_code_tags PRIMARY KEY CLUSTERED (known_id, tag)
+);
 GO
 
 -- One row per orchestration instance. Only the acknowledgement of an instance's first

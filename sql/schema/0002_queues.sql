@@ -68,7 +68,8 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- The queue of a message of kind 0 or 4; NULL for the others. A turn gets the oldest messages
     -- of a queue, without a gap.
     queue         NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
-    -- code_names.id of what a message of kind 1 or 2 starts; 0 for the others.
+    -- code_names.id of what a message of kind 1 or 2 starts. A request to cancel has that of
+    -- 'duroxide:cancel', other messages 0.
     code_id       INT              NOT NULL CONSTRAINT df_orchestrator_queue_code_id DEFAULT 0,
     -- The work item's JSON, which no T-SQL looks into (rule T4).
     work_item     NVARCHAR(MAX)    NOT NULL,

@@ -17,7 +17,8 @@ CREATE TYPE duroxide.message_list_v1 AS TABLE (
     position    INT           NOT NULL PRIMARY KEY,
     instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     kind        TINYINT       NOT NULL,
-    -- The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
+    -- The code that a message of kind 1 or 2 starts, NULL if any worker may take it; the name
+    -- 'duroxide:cancel' for a request to cancel.
     name        NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     version     NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     -- The queue of a message of kind 0; NULL for the others.

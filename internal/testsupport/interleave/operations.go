@@ -223,7 +223,7 @@ func work() []operation {
 		}},
 		{name: "clean up sessions", batch: always("EXEC duroxide.cleanup_orphaned_sessions;\n"), anywhere: true, portions: true},
 		{name: "register code", batch: func(id string, n int) string {
-			return fmt.Sprintf("DECLARE @k%d duroxide.code_list_v1; INSERT INTO @k%[1]d VALUES (1, N'Pay', N''), (2, N'Ship %s', N''); EXEC duroxide.register_known_code @digest = 0x%02X, @activity = 1, @codes = @k%[1]d;\n", n, id, id[0])
+			return fmt.Sprintf("DECLARE @k%d duroxide.code_list_v1; INSERT INTO @k%[1]d VALUES (1, N'Pay', N''), (2, N'Ship %s', N''); EXEC duroxide.register_known_code @digest = 0x%02X, @activity = 1, @codes = @k%[1]d, @any_tag = 0, @untagged = 1;\n", n, id, id[0])
 		}},
 	}
 }

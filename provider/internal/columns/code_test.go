@@ -55,7 +55,8 @@ func TestCodeOfItems(t *testing.T) {
 		{provider.StartOrchestrationItem{Instance: "i", Orchestration: "A"}, &provider.CodeName{Name: "A"}},
 		{provider.StartOrchestrationItem{Instance: "i", Orchestration: "A", Version: new("2.0.0")}, &provider.CodeName{Name: "A", Version: "2.0.0"}},
 		{provider.ContinueAsNewItem{Instance: "i", Orchestration: "A", Version: new("3.0.0")}, &provider.CodeName{Name: "A", Version: "3.0.0"}},
-		{provider.CancelInstanceItem{Instance: "i"}, nil},
+		{provider.CancelInstanceItem{Instance: "i"}, &provider.CodeName{Name: CancelCode}},
+		{provider.ExternalRaisedItem{Instance: "i"}, nil},
 	} {
 		m, err := NewMessage("test", c.item)
 		if err != nil {

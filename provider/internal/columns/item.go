@@ -49,6 +49,8 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 		m.Kind, m.Code = KindContinueAsNew, newStartCode(typed.Orchestration, typed.Version)
 	case provider.StartOrchestrationItem:
 		m.Kind, m.Code = KindStart, newStartCode(typed.Orchestration, typed.Version)
+	case provider.CancelInstanceItem:
+		m.Code = &provider.CodeName{Name: CancelCode}
 	case provider.TimerFiredItem:
 		if err := checkNumber(operation, "fire time", typed.FireAtMs); err != nil {
 			return Message{}, err

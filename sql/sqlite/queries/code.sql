@@ -32,8 +32,15 @@ INSERT INTO known_code_names (known_id, code_id)
 VALUES (@known_id, @code_id)
 ON CONFLICT (known_id, code_id) DO NOTHING;
 
+-- Adds a tag to a set.
+--
+-- name: AddKnownCodeTag :exec
+INSERT INTO known_code_tags (known_id, tag)
+VALUES (@known_id, @tag)
+ON CONFLICT (known_id, tag) DO NOTHING;
+
 -- Deletes sets that were last seen long ago. The caller deletes their names with
--- DeleteKnownCodeNames.
+-- DeleteKnownCodeNames, and their tags with DeleteKnownCodeTags.
 --
 -- name: DeleteKnownCode :execrows
 DELETE FROM known_code
@@ -46,6 +53,25 @@ WHERE kind IN (0, 1)
 DELETE FROM known_code_names
 WHERE known_code_names.known_id > 0
   AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id);
+
+-- Deletes tags whose set is gone.
+--
+-- name: DeleteKnownCodeTags :exec
+DELETE FROM known_code_tags
+WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_tags.known_id);
+
+-- Finds when a set of the kind with the code was last seen; 0 for never.
+--
+-- name: CodeSeenAt :one
+SELECT CAST(coalesce(max(s.seen_at), 0) AS INTEGER) AS seen_at
+FROM known_code AS s
+WHERE s.kind = @kind
+  AND EXISTS (
+      SELECT 1
+      FROM known_code_names AS k
+      WHERE k.known_id = s.id
+        AND k.code_id = @code_id
+  );
 
 -- Lists the versions of an orchestration that are in sets which were seen since a time.
 --

@@ -409,7 +409,8 @@ WHERE NOT EXISTS (
 
 -- Finds the inbox of the instance that has waited longest among those of a version and code that
 -- have been fetchable since a time or longer. An instance is fetchable from when its head became visible
--- and its last lease ended.
+-- and its last lease ended. With the code of requests to cancel, only an instance with a visible one
+-- counts; 0 is any.
 --
 -- name: NextWaitingInstance :one
 SELECT b.id, h.id AS head_id, b.wake_at
@@ -419,6 +420,17 @@ WHERE b.version_id = @version_id
   AND b.code_id = @code_id
   AND b.head_id IS NOT NULL
   AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER)
+  AND (
+      CAST(@cancel_id AS INTEGER) = 0
+      OR EXISTS (
+          SELECT 1
+          FROM orchestrator_queue AS r
+          WHERE r.instance_id = b.instance_id
+            AND r.kind = 3
+            AND r.visible_at <= @now
+            AND r.code_id = @cancel_id
+      )
+  )
 ORDER BY b.head_id
 LIMIT 1;
 
@@ -435,6 +447,21 @@ WHERE b.version_id = @version_id
   AND b.code_id = @code_id
   AND b.head_id IS NOT NULL
   AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER);
+
+-- Lists the instances that CountWaitingInstances counts, or only the one whose id is given, and
+-- since when each is fetchable.
+--
+-- name: ListWaitingInstances :many
+SELECT
+    b.instance_id,
+    CAST(max(h.visible_at, coalesce(b.locked_until, 0)) AS INTEGER) AS since
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = @version_id
+  AND b.code_id = @code_id
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER)
+  AND (CAST(@instance_id AS TEXT) = '' OR b.instance_id = @instance_id);
 
 -- name: LockInstance :one
 UPDATE inboxes

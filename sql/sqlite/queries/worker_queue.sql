@@ -310,7 +310,7 @@ FROM bound AS b
 WHERE b.tag IS NOT NULL;
 
 -- Lists the code that ready activities of a tag wait for, and that is in no set that was seen
--- since a time.
+-- since a time. With a mark of known_code_tags, only sets count that take the tag.
 --
 -- name: UnknownWorkCodes :many
 WITH RECURSIVE plain AS (
@@ -370,6 +370,10 @@ WHERE NOT EXISTS (
     WHERE s.kind = 1
       AND s.seen_at > @seen_after
       AND k.code_id = c.code_id
+      AND (
+          CAST(@mark AS TEXT) = ''
+          OR EXISTS (SELECT 1 FROM known_code_tags AS g WHERE g.known_id = s.id AND g.tag IN ('*', @mark))
+      )
 );
 
 -- Finds the oldest activity of a tag and code that has been ready since a time or longer; 0
@@ -426,6 +430,32 @@ FROM (
       AND q.code_id = @code_id
 ) AS w
 WHERE w.ready_at <= CAST(@ready_by AS INTEGER);
+
+-- Lists the instances whose activities CountWaitingWork counts, or only the one whose id is given.
+--
+-- name: ListWaitingWork :many
+SELECT
+    w.instance_id,
+    count(*) AS waiting,
+    CAST(min(w.ready_at) AS INTEGER) AS since
+FROM (
+    SELECT q.instance_id, coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = @code_id
+    UNION ALL
+    SELECT q.instance_id, coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = @code_id
+) AS w
+WHERE w.ready_at <= CAST(@ready_by AS INTEGER)
+  AND (CAST(@instance_id AS TEXT) = '' OR w.instance_id = @instance_id)
+GROUP BY w.instance_id;
 
 -- Locks an activity that the caller has chosen in the same transaction.
 --

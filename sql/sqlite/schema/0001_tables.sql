@@ -40,7 +40,7 @@ CREATE TABLE known_code (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     -- 0 orchestrations, 1 activities.
     kind    INTEGER NOT NULL CHECK (kind IN (0, 1)),
-    -- provider.KnownCode.Digest.
+    -- Of the names and, for activities, of the tags.
     digest  BLOB    NOT NULL,
     -- When a fetch last asked for the set. The recorded time may be 20 seconds too early.
     seen_at INTEGER NOT NULL,
@@ -60,6 +60,14 @@ CREATE TABLE known_code_names (
 
 INSERT INTO known_code_names (known_id, code_id)
 VALUES (0, 0);
+
+-- The tags that the fetches of each set of activities take: '*' is any tag or none, '-' is none,
+-- and '+gpu' is the tag gpu. The digest of the set covers them.
+CREATE TABLE known_code_tags (
+    known_id INTEGER NOT NULL,
+    tag      TEXT    NOT NULL,
+    PRIMARY KEY (known_id, tag)
+) STRICT, WITHOUT ROWID;
 
 -- One row per orchestration instance. Only the acknowledgement of an instance's
 -- first turn adds it.
@@ -128,7 +136,8 @@ CREATE TABLE orchestrator_queue (
     -- The queue of a message of kind 0 or 4; NULL for the others. A turn gets the oldest messages
     -- of a queue, without a gap.
     queue         TEXT    CHECK ((queue IS NULL) = (kind IN (1, 2, 3))),
-    -- code_names.id of the execution that a message of kind 1 or 2 starts.
+    -- code_names.id of the execution that a message of kind 1 or 2 starts. A request to cancel has
+    -- that of 'duroxide:cancel', other messages 0.
     code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,

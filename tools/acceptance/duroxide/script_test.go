@@ -147,7 +147,7 @@ func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
 		orchestration.Sleep(ctx, time.Hour)
 		return "", nil
 	})
-	stop = run(ts, store, worker.Options{HoldMisfits: true, UnregisteredBackoff: time.Hour}, changed)
+	stop = run(ts, store, worker.Options{UnregisteredBackoff: time.Hour}, changed)
 	defer stop()
 	for held := (*provider.HeldInstance)(nil); held == nil; {
 		held, err = c.Held(ctx, instance)

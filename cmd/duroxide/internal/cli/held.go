@@ -15,11 +15,12 @@ import (
 // statusHeld is no status of a store, which knows a held instance as running.
 const statusHeld = provider.Status("Held")
 
-// heldDocument is why an instance is held.
+// heldDocument is what a held instance waits for.
 type heldDocument struct {
-	Reason  string `json:"reason"`
-	Since   string `json:"since"`
-	NextTry string `json:"next_try"`
+	Reason string `json:"reason"`
+	Since  string `json:"since"`
+	// NextTry is null for an instance that goes on as soon as a worker has the code.
+	NextTry *string `json:"next_try"`
 }
 
 // heldCountDocument counts the instances that are held for the same reason.
@@ -37,12 +38,9 @@ type retriedDocument struct {
 	Retried []string `json:"retried"`
 }
 
-// held is why an instance is held, nil if it is not or the store does not know.
-func (s session) held(ctx context.Context, info provider.InstanceInfo) (*provider.HeldInstance, error) {
-	if info.Status != provider.StatusRunning {
-		return nil, nil //nolint:nilnil // only what runs is held
-	}
-	held, err := s.Held(ctx, info.InstanceID)
+// held is what an instance waits for, nil if it is not held or the store does not know.
+func (s session) held(ctx context.Context, instance string) (*provider.HeldInstance, error) {
+	held, err := s.Held(ctx, instance)
 	if errors.Is(err, client.ErrManagementNotAvailable) {
 		return nil, nil //nolint:nilnil // the store does not know
 	}
@@ -51,21 +49,38 @@ func (s session) held(ctx context.Context, info provider.InstanceInfo) (*provide
 
 // allHeld lists what is held, those held longest first; nothing if the store does not know.
 func (s session) allHeld(ctx context.Context) ([]provider.HeldInstance, error) {
-	admin, ok := s.admin.(provider.HeldAdmin)
-	if !ok {
+	held, err := s.ListHeld(ctx)
+	if errors.Is(err, client.ErrManagementNotAvailable) {
 		return nil, nil
 	}
-	return admin.ListHeldInstances(ctx)
+	return held, err
 }
 
 // heldIDs are the ids of what is held.
-func (s session) heldIDs(ctx context.Context) ([]string, error) {
-	list, err := s.allHeld(ctx)
+func heldIDs(list []provider.HeldInstance) []string {
 	ids := make([]string, len(list))
 	for i, held := range list {
 		ids[i] = held.InstanceID
 	}
-	return ids, err
+	return ids
+}
+
+// describeHeld is a held instance in JSON.
+func describeHeld(held *provider.HeldInstance) *heldDocument {
+	document := &heldDocument{Reason: held.Reason, Since: instant(held.Since)}
+	if !held.NextTry.IsZero() {
+		document.NextTry = new(instant(held.NextTry))
+	}
+	return document
+}
+
+// heldStatusRows are the lines of a held instance.
+func heldStatusRows(held *provider.HeldInstance) [][]string {
+	since := "since " + moment(held.Since)
+	if !held.NextTry.IsZero() {
+		since += ", next try " + moment(held.NextTry)
+	}
+	return [][]string{{"held", since}, {"", held.Reason}}
 }
 
 // countHeld counts what is held, by the reason.
@@ -99,10 +114,10 @@ func (a *app) retryCommand() *cobra.Command {
 		Short: "Try held instances again at once",
 		Long: `Try held instances again at once, for example after a rollback.
 
-An instance is held while its code does not fit its history, if its workers have
-worker.Options.HoldMisfits. Workers try it again by themselves after a pause of up to a
-minute by default. 'duroxide list --status Held' shows the held instances, and
-'duroxide status ID' shows why one is held.`,
+An instance is held while no worker has code that fits its history. Workers try it again
+by themselves: after a pause of up to a minute by default if the code that they have does
+not fit, and at once when the code was missing and a worker has it. 'duroxide list
+--status Held' shows the held instances, and 'duroxide status ID' what one waits for.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return usageError{cmd, errors.New("which instances? Give their ids, or --all")}
@@ -117,9 +132,11 @@ minute by default. 'duroxide list --status Held' shows the held instances, and
 // retry tries all of them, and then says what went wrong.
 func (a *app) retry(ctx context.Context, s session, instances []string, all bool) (err error) {
 	if all {
-		if instances, err = s.heldIDs(ctx); err != nil {
+		list, err := s.allHeld(ctx)
+		if err != nil {
 			return err
 		}
+		instances = heldIDs(list)
 	}
 	document := retriedDocument{Retried: []string{}}
 	var wrong []error

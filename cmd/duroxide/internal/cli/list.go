@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,11 @@ func checkList(cmd *cobra.Command, status string, limit int) error {
 }
 
 func (a *app) list(ctx context.Context, s session, status string, limit int) error {
-	ids, err := s.ids(ctx, provider.Status(status))
+	held, err := s.allHeld(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := s.ids(ctx, provider.Status(status), held)
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	if limit > 0 {
 		ids = ids[:min(limit, len(ids))]
 	}
-	infos, err := s.infos(ctx, ids)
+	infos, err := s.infos(ctx, ids, held)
 	if err != nil {
 		return err
 	}
@@ -100,52 +105,62 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	return nil
 }
 
-func (s session) ids(ctx context.Context, status provider.Status) ([]string, error) {
-	if status == "" {
-		return s.admin.ListInstances(ctx)
-	}
-	if status == statusHeld {
-		return s.heldIDs(ctx)
-	}
-	if status == statusCancelled {
+// ids are those with a status; without one, those that are held before their begin come first.
+func (s session) ids(ctx context.Context, status provider.Status, held []provider.HeldInstance) ([]string, error) {
+	switch status {
+	case "":
+		begun, err := s.admin.ListInstances(ctx)
+		known := map[string]bool{}
+		for _, id := range begun {
+			known[id] = true
+		}
+		queued := slices.DeleteFunc(heldIDs(held), func(id string) bool { return known[id] })
+		return append(queued, begun...), err
+	case statusHeld:
+		return heldIDs(held), nil
+	case statusCancelled:
 		status = provider.StatusFailed
 	}
 	return s.admin.ListInstancesByStatus(ctx, status)
 }
 
-// infos are what the store knows of instances, without those that were deleted meanwhile. What is
-// held is asked for once, if one of them runs.
-func (s session) infos(ctx context.Context, ids []string) ([]provider.InstanceInfo, error) {
+// infos are what the store knows of instances, without those that were deleted meanwhile.
+func (s session) infos(ctx context.Context, ids []string, held []provider.HeldInstance) ([]provider.InstanceInfo, error) {
+	since := map[string]time.Time{}
+	for _, h := range held {
+		since[h.InstanceID] = h.Since
+	}
 	var infos []provider.InstanceInfo
-	running := false
 	for _, id := range ids {
+		at, isHeld := since[id]
 		info, err := s.info(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) && isHeld {
+			info, err = s.queued(ctx, id, at)
+		}
 		if errors.Is(err, provider.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		infos = append(infos, info)
-		running = running || info.Status == provider.StatusRunning
-	}
-	if !running {
-		return infos, nil
-	}
-	held, err := s.heldIDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	isHeld := map[string]bool{}
-	for _, id := range held {
-		isHeld[id] = true
-	}
-	for i, info := range infos {
-		if info.Status == provider.StatusRunning && isHeld[info.InstanceID] {
-			infos[i].Status = statusHeld
+		if isHeld && !info.Status.Ended() {
+			info.Status = statusHeld
 		}
+		infos = append(infos, info)
 	}
 	return infos, nil
+}
+
+// queued is what is known of an instance that has not begun.
+func (s session) queued(ctx context.Context, id string, since time.Time) (provider.InstanceInfo, error) {
+	use, err := provider.FindInstance(ctx, s.store, id)
+	if use == nil && err == nil {
+		err = provider.ErrNotFound
+	}
+	if err != nil {
+		return provider.InstanceInfo{}, err
+	}
+	return provider.InstanceInfo{InstanceID: id, OrchestrationName: use.Name, Status: statusHeld, CreatedAt: since, UpdatedAt: since}, nil
 }
 
 // info is what the store knows of an instance, with the status of one that was cancelled.

@@ -16,7 +16,7 @@ type metricsDocument struct {
 		Running   uint64 `json:"running"`
 		Completed uint64 `json:"completed"`
 		Failed    uint64 `json:"failed"`
-		// Held are among the running ones.
+		// Held are among the running ones, or have not begun.
 		Held int `json:"held"`
 	} `json:"instances"`
 	Executions uint64 `json:"executions"`
@@ -28,13 +28,11 @@ type metricsDocument struct {
 		Timers       uint64 `json:"timers"`
 		Orphans      uint64 `json:"orphans"`
 		Worker       uint64 `json:"worker"`
-		// These have waited for provider.DefaultUnknownFor.
+		// These wait for code that no worker has had for provider.LiveFor, or whose tag no worker takes.
 		UnknownOrchestrations uint64 `json:"unknown_orchestrations"`
 		UnknownActivities     uint64 `json:"unknown_activities"`
 	} `json:"queues"`
-	// Unknown is shown earlier than the queues count it.
-	Unknown []unknownDocument    `json:"unknown"`
-	Held    []*heldCountDocument `json:"held"`
+	Held []*heldCountDocument `json:"held"`
 }
 
 func (a *app) metricsCommand() *cobra.Command {
@@ -57,15 +55,11 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	if err != nil {
 		return err
 	}
-	unknown, err := s.unknownCode(ctx)
-	if err != nil {
-		return err
-	}
 	held, reasons, err := s.countHeld(ctx)
 	if err != nil {
 		return err
 	}
-	document := metricsDocument{Unknown: unknown, Held: reasons}
+	document := metricsDocument{Held: reasons}
 	document.Instances.Held = held
 	document.Instances.Total, document.Instances.Running = m.TotalInstances, m.RunningInstances
 	document.Instances.Completed, document.Instances.Failed = m.CompletedInstances, m.FailedInstances
@@ -91,8 +85,8 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"timers", decimal(document.Queues.Timers)},
 		{"queued activities", decimal(q.WorkerQueue)},
 		{"instances whose code no worker has", decimal(q.UnknownOrchestrations)},
-		{"activities whose code no worker has", decimal(q.UnknownActivities)},
-	}, append(heldRows(reasons), unknownRows("waiting for", unknown)...)...))
+		{"activities that no worker takes", decimal(q.UnknownActivities)},
+	}, heldRows(reasons)...))
 	return nil
 }
 

@@ -32,8 +32,6 @@ type statusDocument struct {
 	Failure             *failureDocument `json:"failure"`
 	// Held is null unless the status is Held.
 	Held *heldDocument `json:"held"`
-	// WaitsFor is the code that the instance waits for and no worker has.
-	WaitsFor []unknownDocument `json:"waits_for"`
 	// DroppedMessages counts what the executions lost at their ends.
 	DroppedMessages uint64 `json:"dropped_messages"`
 	// Stats are null for an instance that has vanished meanwhile.
@@ -110,23 +108,20 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	if err != nil {
 		return err
 	}
-	waitsFor, err := s.waitsFor(ctx, info)
-	if err != nil {
-		return err
-	}
 	document := statusDocument{
 		instanceDocument: describeInstance(info),
 		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion, Stats: stats,
-		WaitsFor: waitsFor, DroppedMessages: status.DroppedMessages,
+		DroppedMessages: status.DroppedMessages,
 	}
 	document.Status = string(status.State)
-	held, err := s.held(ctx, info)
-	if err != nil {
-		return err
+	var held *provider.HeldInstance
+	if !info.Status.Ended() {
+		if held, err = s.held(ctx, info.InstanceID); err != nil {
+			return err
+		}
 	}
 	if held != nil {
-		document.Status = string(statusHeld)
-		document.Held = &heldDocument{held.Reason, instant(held.Since), instant(held.NextTry)}
+		document.Status, document.Held = string(statusHeld), describeHeld(held)
 	}
 	switch status.State {
 	case client.Completed:
@@ -157,9 +152,8 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 		rows = append(rows, []string{"parent", *document.Parent})
 	}
 	if held != nil {
-		rows = append(rows, []string{"held", "since " + moment(held.Since) + ", next try " + moment(held.NextTry)}, []string{"", held.Reason})
+		rows = append(rows, heldStatusRows(held)...)
 	}
-	rows = append(rows, unknownRows("waits for", document.WaitsFor)...)
 	if document.CustomStatus != nil {
 		rows = append(rows, []string{"custom status", *document.CustomStatus})
 	}

@@ -151,8 +151,6 @@ type session struct {
 
 	store provider.Provider
 	admin provider.Admin
-	// code is nil for a store that does not select work by code.
-	code provider.CodeSelector
 }
 
 // storeURL is the URL of --store or of the environment.
@@ -184,8 +182,7 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 	if err != nil {
 		return err
 	}
-	code, _ := store.(provider.CodeSelector)
-	return run(cmd.Context(), session{c, store, admin, code})
+	return run(cmd.Context(), session{c, store, admin})
 }
 
 // lookUp reads an instance's facts.
@@ -201,8 +198,14 @@ func (s session) lookUp(ctx context.Context, instance string) (provider.Instance
 	case use == nil:
 		return info, noInstance(instance)
 	}
-	return info, notFound("instance %q is queued: no worker has begun it yet, or none has the code of %s "+
-		"('duroxide metrics' shows what no worker has)", instance, use.Name)
+	held, err := s.held(ctx, instance)
+	if err != nil {
+		return info, err
+	}
+	if held != nil {
+		return info, notFound("instance %q is queued and held: it waits for %s", instance, held.Reason)
+	}
+	return info, notFound("instance %q is queued: no worker has begun %s yet", instance, use.Name)
 }
 
 func noInstance(instance string) error {

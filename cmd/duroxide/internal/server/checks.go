@@ -216,12 +216,12 @@ func judgeProblem(p migrate.Problem) Finding {
 	return f
 }
 
-// checkCode looks for orchestrations and activities that work waits for and no worker has.
+// checkCode looks for work that no live worker can take.
 func (p *patient) checkCode(ctx context.Context) error {
 	if p.trouble != nil {
 		return nil //nolint:nilerr // said already
 	}
-	unknown, err := p.queries.ListUnknownCode(ctx, mssqldb.ListUnknownCodeParams{UnknownMs: (provider.DefaultUnknownFor / 4).Milliseconds()})
+	unknown, err := p.queries.ListUnknownCode(ctx, mssqldb.ListUnknownCodeParams{UnknownMs: provider.LiveFor.Milliseconds()})
 	if err != nil {
 		return err
 	}
@@ -229,25 +229,24 @@ func (p *patient) checkCode(ctx context.Context) error {
 		p.findings = append(p.findings, judgeUnknown(code))
 	}
 	if len(unknown.Codes) == 0 {
-		p.note(OK, "nothing waits for code that no worker has", "")
+		p.note(OK, "no work is held for want of a worker that takes it", "")
 	}
 	return nil
 }
 
 // judgeUnknown is never a problem of the database: the worker may only be stopped.
 func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
-	what := "orchestration " + code.Name
-	if code.Activity {
-		what = "activity " + code.Name
+	missing := provider.UnknownCode{
+		CodeName: provider.CodeName{Name: code.Name, Version: code.Version}, Activity: code.Activity, Tag: code.Tag, OtherTags: code.OtherTags,
 	}
-	if code.Version != "" {
-		what += " " + code.Version
+	if code.SeenAt != nil {
+		missing.LastKnown = time.UnixMilli(*code.SeenAt)
 	}
 	return Finding{
 		Level: Warning,
-		Detail: fmt.Sprintf("no worker has %s; %d waiting, the first since %s", what, code.Waiting,
-			time.UnixMilli(code.ReadyAt).UTC().Format("2006-01-02 15:04:05")),
-		Advice: "start a worker that registers it; by default the work fails after workers have looked for five minutes",
+		Detail: fmt.Sprintf("%d held, the first since %s: work waits for %s", code.Waiting,
+			time.UnixMilli(code.ReadyAt).UTC().Format("2006-01-02 15:04:05"), missing),
+		Advice: "start a worker that registers it and takes its tag; the work goes on then. If the name is misspelt, cancel the instance",
 	}
 }
 

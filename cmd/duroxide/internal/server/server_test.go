@@ -348,8 +348,12 @@ func TestTroubleThatADoctorCanLookAt(t *testing.T) {
 func TestUnknownCodeIsAWarning(t *testing.T) {
 	t.Parallel()
 	for want, code := range map[string]mssqldb.ListUnknownCodeCodesRow{
-		"no worker has orchestration Order 2.0.0; 3 waiting, the first since 2025-01-31 08:00:00": {Name: "Order", Version: "2.0.0", Waiting: 3, ReadyAt: 1738310400000},
-		"no worker has activity Charge; 1 waiting, the first since 2025-01-31 08:00:00":           {Name: "Charge", Activity: true, Waiting: 1, ReadyAt: 1738310400000},
+		"3 held, the first since 2025-01-31 08:00:00: work waits for version 2.0.0 of Order, which no worker has had since 2025-01-31 07:59 UTC": {
+			Name: "Order", Version: "2.0.0", Waiting: 3, ReadyAt: 1738310400000, SeenAt: new(int64(1738310390000)),
+		},
+		"1 held, the first since 2025-01-31 08:00:00: work waits for activity Charge, which no worker has": {
+			Name: "Charge", Activity: true, Waiting: 1, ReadyAt: 1738310400000,
+		},
 	} {
 		if f := judgeUnknown(code); f.Level != Warning || f.Detail != want || f.Advice == "" {
 			t.Errorf("%+v, want %q", f, want)
