@@ -42,7 +42,7 @@ var rights = map[role]string{
 	reader: `count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
 		get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
 		latest_execution_id list_children list_ended_page list_executions list_held_instances list_instance_page list_instances
-		list_instances_by_status list_known_versions list_unknown_code read_history read_progress
+		list_instances_by_status list_known_versions list_unknown_code list_waiting_for_code read_history read_progress
 		recommended_workers
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues
 		id_list_v1`,
@@ -59,7 +59,7 @@ var rights = map[role]string{
 		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
 		inbox_state instance_tree unknown_codes unknown_work utc_time waiting_messages
-		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names kv_delta
+		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names known_code_tags kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
 }
 

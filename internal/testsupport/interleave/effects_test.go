@@ -108,7 +108,7 @@ func (d deed) effect(t *testing.T, lab *Lab) string {
 
 // tables are all that hold something.
 var tables = []string{
-	"code_names", "known_code", "known_code_names", "framework_versions", "inboxes", "orchestrator_queue", "instances", "executions",
+	"code_names", "known_code", "known_code_names", "known_code_tags", "framework_versions", "inboxes", "orchestrator_queue", "instances", "executions",
 	"history", "kv_store", "kv_delta", "worker_queue", "sessions", "dead_letters",
 }
 
