@@ -28,12 +28,18 @@ func (q *queues) add(m provider.QueueMessageItem) {
 	q.byName[m.Name] = append(q.byName[m.Name], queueMessage{m, q.sent})
 }
 
-// peek returns the oldest messages of each queue, in the order of their arrival.
+// peek returns the oldest messages of each queue, in the order of their arrival, without those that
+// arrived after one that it leaves out.
 func (q *queues) peek() []provider.WorkItem {
 	var oldest []queueMessage
+	last := q.sent
 	for _, messages := range q.byName {
-		oldest = append(oldest, messages[:min(provider.MaxPeeked, len(messages))]...)
+		shown := messages[:min(provider.MaxPeeked, len(messages))]
+		if oldest = append(oldest, shown...); len(shown) < len(messages) {
+			last = min(last, shown[len(shown)-1].place)
+		}
 	}
+	oldest = slices.DeleteFunc(oldest, func(m queueMessage) bool { return m.place > last })
 	slices.SortFunc(oldest, func(a, b queueMessage) int { return cmp.Compare(a.place, b.place) })
 	items := make([]provider.WorkItem, len(oldest))
 	for i, m := range oldest {

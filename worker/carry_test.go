@@ -31,6 +31,17 @@ func (l *left) read(ctx *orchestration.Context, queue string, n int) (ended bool
 	return false, nil
 }
 
+// first reads the first message of two queues and drops the other's dequeue.
+func (l *left) first(ctx *orchestration.Context, a, b *orchestration.Future[string]) error {
+	queue, won := "a", a
+	if orchestration.Select(a, b) == 1 {
+		queue, won = "b", b
+	}
+	text, err := won.Await()
+	l.Read[queue] = append(l.Read[queue], text)
+	return err
+}
+
 // inRounds runs rounds executions that end after leave, then one that reads every queue.
 func inRounds(rounds int, leave func(ctx *orchestration.Context, l *left) error, queues ...string) orchestration.Definition[left, left] {
 	return orchestration.New("InRounds", func(ctx *orchestration.Context, l left) (left, error) {
@@ -112,19 +123,13 @@ func TestContinueAsNewLosesNoMessage(t *testing.T) {
 			return nil
 		}},
 		"a dequeue that lost a select": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
-			won, lost := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
-			orchestration.Select(won, lost)
-			text, err := won.Await()
-			l.Read["a"] = append(l.Read["a"], text)
-			return err
+			return l.first(ctx, orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b"))
 		}},
 		"one that lost in an earlier turn": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
-			won, lost := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
+			a, b := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
 			orchestration.Sleep(ctx, time.Millisecond)
-			orchestration.Select(won, lost)
+			err := l.first(ctx, a, b)
 			orchestration.Sleep(ctx, time.Millisecond)
-			text, err := won.Await()
-			l.Read["a"] = append(l.Read["a"], text)
 			return err
 		}},
 	} {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,53 @@ func TestRoomUntilAllHaveLeft(t *testing.T) {
 	lines, err := orchestrationtest.Run(env, patterns.Room, []string{"Ada", "Grace"})
 	if err != nil || lines != 2 {
 		t.Errorf("%d lines, %v", lines, err)
+	}
+}
+
+// What was said while no worker ran is there afterwards, in order, and those who left have left after it.
+func TestRoomAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	store, err := sqlite.OpenMemory(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	c := client.New(store)
+	run, err := client.Start(t.Context(), c, patterns.Room, "room", []string{"Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		if err := client.Enqueue(t.Context(), c, patterns.Said, "room", patterns.Line{From: "Ada", Text: strconv.Itoa(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.Enqueue(t.Context(), c, patterns.Left, "room", "Ada"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = w.Register(patterns.Room)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- w.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	if lines, err := run.Wait(t.Context()); lines != many || err != nil {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+	talk, _, err := client.Value(t.Context(), c, patterns.Talk, "room")
+	if err != nil || len(talk) != 20 || talk[19].Text != strconv.Itoa(many-1) {
+		t.Errorf("said last: %v, %v", talk, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"math"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -79,23 +78,33 @@ func (e *engine) read(m provider.QueueEventDelivered) provider.Event {
 	return e.record(nil, m)
 }
 
-// readWaiting records and applies the message for the oldest dequeue that has one waiting, and
-// reports whether there is one. So a select between queues prefers the first, as one between
-// messages that are recorded does. Messages of one queue are read in their order.
+// readWaiting records and applies the oldest waiting message that a dequeue can read, and
+// reports whether there is one: messages of several queues come in the order of their arrival.
+// So it stops where an older one may still be in the store.
 func (e *engine) readWaiting() bool {
-	next, oldest := -1, uint64(math.MaxUint64)
-	for i, m := range e.waiting {
-		if ch := e.queues.get(m.Name); ch.admits() && ch.open[len(ch.values)].event < oldest {
-			next, oldest = i, ch.open[len(ch.values)].event
-		}
-	}
-	if next < 0 {
+	if e.lacksMessages() {
 		return false
 	}
-	m := e.waiting[next]
-	e.waiting = slices.Delete(e.waiting, next, next+1)
-	e.apply(e.read(m))
-	return true
+	for i, m := range e.waiting {
+		if e.queues.get(m.Name).admits() {
+			e.waiting = slices.Delete(e.waiting, i, i+1)
+			e.apply(e.read(m))
+			return true
+		}
+	}
+	return false
+}
+
+// lacksMessages reports whether the function waits for a queue of which it has read all that the
+// batch had: the next turn may have more.
+func (e *engine) lacksMessages() bool {
+	for name := range e.res.Read {
+		left := slices.ContainsFunc(e.waiting, func(m provider.QueueEventDelivered) bool { return m.Name == name })
+		if !left && e.queues.get(name).admits() {
+			return true
+		}
+	}
+	return false
 }
 
 // inbox decides which messages become events.

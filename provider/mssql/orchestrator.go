@@ -212,6 +212,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 // turn goes on without it rather than fail for ever (§5.1).
 func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *provider.OrchestrationItem) error {
 	var letters []mssqldb.LetterListV1Row
+	var messages []columns.Arrived
 	for _, row := range locked.Messages {
 		message, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
@@ -220,8 +221,9 @@ func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *pr
 			})
 			continue
 		}
-		item.Messages = append(item.Messages, message)
+		messages = append(messages, columns.Arrived{ID: row.ID, Item: message})
 	}
+	item.Messages = columns.Shown(messages, item.Peeked)
 	if len(letters) == 0 {
 		return nil
 	}

@@ -21,6 +21,7 @@ func peeking() category {
 		{"the_next_execution_has_what_is_left", peeksNextExecution},
 		{"a_turn_that_does_not_peek_takes_all", peeksNot},
 		{"an_ended_instance_keeps_unread_messages_quietly", peeksEnded},
+		{"messages_of_several_queues_come_in_the_order_of_arrival", peeksAcross},
 		{"random_turns_follow_a_list", peeksRandomly},
 	}}
 }
@@ -156,10 +157,27 @@ func peeksBehind(e *env) {
 	e.leave(got, 0, "z")
 	got = e.peek(held)
 	e.showsFrom(got, "z", 0, 10)
-	e.leave(got, 0, "zz", "z")
-	got = e.peek(held)
-	e.showsFrom(got, "z", 0, 10)
-	e.showsFrom(got, "zz", 0, 1)
+	e.leave(got, 0, "zz")
+	e.showsFrom(e.peek(held), "zz", 0, 1)
+}
+
+// Whoever awaits both queues must not see the end before what was sent before it.
+func peeksAcross(e *env) {
+	e.create("A")
+	e.enqueue(raised("A", "event"))
+	e.leave(e.peek(held), 0, "q", "end")
+	e.line("q", 0, 2*provider.MaxPeeked+10)
+	e.line("end", 0, 1)
+	for next := 0; ; {
+		got := e.peek(held)
+		n := len(shown(got, "q"))
+		e.showsFrom(got, "q", next, 1)
+		if next += n; len(shown(got, "end")) > 0 {
+			e.sameValue(next, 2*provider.MaxPeeked+10, rulePeek, "messages that were shown before the one behind them")
+			return
+		}
+		e.leave(got, n, "q", "end")
+	}
 }
 
 func peeksAgain(e *env) {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -46,16 +45,10 @@ func waits(messages []columns.Message) bool {
 	return !slices.ContainsFunc(messages, func(m columns.Message) bool { return m.Kind != columns.KindWaiting })
 }
 
-// takenMessage is a message of a turn.
-type takenMessage struct {
-	id   int64
-	item provider.WorkItem
-}
-
 // peek finds the messages that wait and that a turn may read: those of the queues that made the
 // instance fetchable, and one of some others. It leaves them as they are, since the turn's lease
 // keeps everybody else away.
-func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]takenMessage, error) {
+func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]columns.Arrived, error) {
 	instance := found.Item.Instance
 	var rows []sqlitedb.PeekQueueRow
 	for _, queue := range slices.Sorted(maps.Keys(found.queued)) {
@@ -74,7 +67,7 @@ func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]takenMe
 			rows = append(rows, sqlitedb.PeekQueueRow(row))
 		}
 	}
-	var list []takenMessage
+	var list []columns.Arrived
 	for _, row := range rows {
 		if row.Kind != columns.KindWaiting {
 			continue // the turn has it
@@ -87,7 +80,7 @@ func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]takenMe
 			}
 			continue
 		}
-		list = append(list, takenMessage{row.ID, item})
+		list = append(list, columns.Arrived{ID: row.ID, Item: item})
 	}
 	return list, nil
 }
@@ -99,16 +92,6 @@ func untilHidden(queue []sqlitedb.PeekQueueRow, now int64) []sqlitedb.PeekQueueR
 		return queue[:i]
 	}
 	return queue
-}
-
-// inOrder returns the items in the order of their arrival.
-func inOrder(messages []takenMessage) []provider.WorkItem {
-	slices.SortFunc(messages, func(a, b takenMessage) int { return cmp.Compare(a.id, b.id) })
-	items := make([]provider.WorkItem, len(messages))
-	for i, m := range messages {
-		items[i] = m.item
-	}
-	return items
 }
 
 // readsAll reports whether the turn has read all queue messages that it holds, and none that

@@ -152,7 +152,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 		return nil, err
 	}
 	whole := k != nil && len(rows) == len(k.waiting)
-	var messages []takenMessage
+	var messages []columns.Arrived
 	for _, row := range rows {
 		found.taken = append(found.taken, row.ID)
 		// Each message counts its own attempts; the batch reports the most, of those too
@@ -166,7 +166,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 			whole = false
 			continue
 		}
-		messages = append(messages, takenMessage{row.ID, item})
+		messages = append(messages, columns.Arrived{ID: row.ID, Item: item})
 		if row.Queue != nil {
 			if found.queued == nil {
 				found.queued = map[string]int{}
@@ -181,7 +181,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 		}
 		messages = append(messages, waiting...)
 	}
-	found.Item.Messages = inOrder(messages)
+	found.Item.Messages = columns.Shown(messages, found.Item.Peeked)
 	if !whole {
 		t.drop(instance)
 		return nil, nil
