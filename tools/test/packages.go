@@ -16,7 +16,10 @@ import (
 // added are the folders whose tests only -all runs: none of them is imported by programs that use the library, and
 // docs/guarantees.md names no test in them. CONTRIBUTING.md lists them with the reasons.
 var added = []string{
+	"duroxidevet/cmd",
+	"duroxidevet/golangci",
 	"examples/telemetry",
+	"internal/tsql",
 	"provider/mssql/azuread",
 	"tools/acceptance/secondopinion",
 	"tools/acceptance/sqlc-gen-tsql",
@@ -27,6 +30,8 @@ var added = []string{
 	"tools/sqlc-gen-tsql",
 	"tools/sqlserver",
 	"tools/test",
+	"tsqltest/calibration",
+	"tsqltest/internal",
 }
 
 // longest are the packages whose tests take longest. They begin first, so that none is alone at the end.
