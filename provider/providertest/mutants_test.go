@@ -47,7 +47,6 @@ const mutantLease = 300 * time.Millisecond
 // says which.
 func TestKitCatchesMutants(t *testing.T) {
 	t.Parallel()
-	skipShort(t)
 	all, names := mutants(), map[string]bool{}
 	var trials []*trial
 	for _, m := range all {
@@ -77,7 +76,6 @@ func TestKitCatchesMutants(t *testing.T) {
 // made of: it is the broken rule that makes them fail.
 func TestMutantsAreSoundOtherwise(t *testing.T) {
 	t.Parallel()
-	skipShort(t)
 	var trials []*trial
 	tried := map[string]bool{}
 	for _, m := range mutants() {
@@ -93,14 +91,6 @@ func TestMutantsAreSoundOtherwise(t *testing.T) {
 		if !r.asExpected() {
 			t.Errorf("%s: %s", r.scenario, r.failure)
 		}
-	}
-}
-
-// skipShort leaves the mutants to .ci/run: they judge the kit, and no store.
-func skipShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("SKIPPED: the mutants judge the kit, and no store")
 	}
 }
 
