@@ -142,7 +142,7 @@ type AckWorkAndTakeResult struct {
 // failing activity prevents neither the end of the others nor the taking.
 //
 // If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
-// for a long transaction. ack_work_item waits without a limit.
+// for a long transaction. ack_work_item waits for a second.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
 	a := newArgs(17)
 	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)

@@ -55,7 +55,7 @@ func (s *Store) lockUnder(ctx context.Context, operation string, try, giveBack c
 	var tried <-chan struct{} // nil if there is nothing to give back
 	err := s.retries.do(ctx, operation, once, func(ctx context.Context) error {
 		token := newToken()
-		err := s.try(ctx, func(ctx context.Context, q *mssqldb.Queries) error { return try(ctx, q, token) })
+		err := s.try(ctx, operation, func(ctx context.Context, q *mssqldb.Queries) error { return try(ctx, q, token) })
 		if giveBack != nil && mayHold(ctx, err) {
 			//nolint:contextcheck // this context may be what ended the call
 			tried = s.release(isOver(ctx, err), func(ctx context.Context, q *mssqldb.Queries) error { return giveBack(ctx, q, token) })
@@ -132,7 +132,7 @@ func (s *Store) release(over bool, giveBack func(context.Context, *mssqldb.Queri
 		defer cancel()
 		for n := 0; ; n++ {
 			last := s.calls.IsClosing()
-			err := s.try(ctx, giveBack)
+			err := s.try(ctx, "give_back", giveBack)
 			if n == 0 {
 				close(first)
 			}

@@ -119,7 +119,7 @@ func assemble(db *sql.DB, ours bool, f *forms, c Config) *Store {
 		retries: retries{
 			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: clock.Sleep,
 		},
-		instances: startQueue(c), activities: startQueue(c),
+		instances: startQueue(c), activities: startQueue(c), others: newOthers(db),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
@@ -41,6 +42,28 @@ type Store struct {
 
 	// calls are the calls in progress, for Close to wait for.
 	calls lifecycle.Calls
+	// others has a place for each connection that calls may have which renew no lease; nil for no limit.
+	others chan struct{}
+}
+
+// reserved is how many connections of a pool are kept for renewals, and smallPool the size of one that is too small for that.
+// Any other call may wait for the lock of an inbox, which an application's transaction may hold for as long as it likes (EnqueueTx).
+// If such calls had all connections, leases would end meanwhile that have nothing to do with that transaction.
+const (
+	reserved  = 2
+	smallPool = 3
+)
+
+// renewals are the operations that the reserved connections are for.
+var renewals = []string{"renew_orchestration_item_lock", "renew_work_item_lock", "keep_heartbeat", "renew_locks", "renew_session_lock"}
+
+// newOthers makes the places of a pool.
+func newOthers(db *sql.DB) chan struct{} {
+	most := db.Stats().MaxOpenConnections
+	if most <= smallPool {
+		return nil
+	}
+	return make(chan struct{}, most-reserved)
 }
 
 var (
@@ -110,7 +133,7 @@ func (s *Store) call(
 		return err
 	}
 	defer s.leave()
-	return s.retries.do(ctx, operation, repeat, func(ctx context.Context) error { return s.try(ctx, run) })
+	return s.retries.do(ctx, operation, repeat, func(ctx context.Context) error { return s.try(ctx, operation, run) })
 }
 
 // callTx is call for several calls in one transaction, which is done once. They have no lists,
@@ -121,7 +144,7 @@ func (s *Store) callTx(ctx context.Context, operation string, run func(context.C
 	}
 	defer s.leave()
 	return s.retries.do(ctx, operation, once, func(ctx context.Context) error {
-		return s.onConn(ctx, func(conn *sql.Conn) error {
+		return s.onConn(ctx, operation, func(conn *sql.Conn) error {
 			// Somebody may have left the session under SNAPSHOT, in whose transactions the procedures refuse to run.
 			tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 			if err != nil {
@@ -138,8 +161,8 @@ func (s *Store) callTx(ctx context.Context, operation string, run func(context.C
 }
 
 // try runs a call once.
-func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Queries) error) error {
-	return s.onConn(ctx, func(conn *sql.Conn) error {
+func (s *Store) try(ctx context.Context, operation string, run func(context.Context, *mssqldb.Queries) error) error {
+	return s.onConn(ctx, operation, func(conn *sql.Conn) error {
 		queries, err := s.forms.on(ctx, conn)
 		if err != nil {
 			return err
@@ -153,7 +176,15 @@ func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Quer
 // driver tells whether the connection broke, which its errors often do not; and
 // database/sql, which sends a request again when a connection broke in the middle of
 // it, does so only for calls that are not on a connection taken (rule Q11).
-func (s *Store) onConn(ctx context.Context, run func(*sql.Conn) error) error {
+func (s *Store) onConn(ctx context.Context, operation string, run func(*sql.Conn) error) error {
+	if s.others != nil && !slices.Contains(renewals, operation) {
+		select {
+		case s.others <- struct{}{}:
+			defer func() { <-s.others }()
+		case <-ctx.Done():
+			return &unconnected{ctx.Err()}
+		}
+	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return &unconnected{err}

@@ -12,13 +12,16 @@
 --   @misfit      why the turn's code does not fit the history, which is kept with the messages (§5.26);
 --                NULL leaves what is kept
 --
--- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages,
---   by ix_orchestrator_queue_token: whoever writes messages holds the inbox).
+-- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages, by
+--   ix_orchestrator_queue_token: whoever writes messages holds the inbox). A wait for a lock ends
+--   after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
---   token's index would lock the key in that index before the row. All others lock the row first, so
---   the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage_sqlserver.sql.
+--   token's index would lock the key in that index before the row. All others lock the row first,
+--   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
+--   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
+--   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -31,6 +34,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400);
 BEGIN TRY
@@ -46,7 +51,7 @@ BEGIN TRY
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
     UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
-    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);

@@ -11,12 +11,15 @@
 --   @delay_ms    hides the activity for so many milliseconds; 0 makes it ready at once
 --   @give_back   1 takes back the attempt that the fetch has counted
 --
--- Locks: worker_queue (the activity's row, by pk_worker_queue).
+-- Locks: worker_queue (the activity's row, by pk_worker_queue). A wait for a lock ends after a
+--   second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
---   token's index would lock the key in that index before the row. All others lock the row first, so
---   the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage_sqlserver.sql.
+--   token's index would lock the key in that index before the row. All others lock the row first,
+--   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
+--   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
+--   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -28,6 +31,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT;
 BEGIN TRY
@@ -44,7 +49,7 @@ BEGIN TRY
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,
         attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
-    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))
     WHERE q.id = @id
       AND q.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);

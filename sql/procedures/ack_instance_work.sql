@@ -16,9 +16,9 @@
 --   instances (shared, by share_inbox), orchestrator_queue (the new rows), worker_queue (the
 --   activities' rows, in the order of ids, by pk_worker_queue).
 --
--- Hints: INDEX and LOOP come to each row by its key, whatever the statistics say, and ROWLOCK keeps
---   the locks to rows: see ack_work_item. KEEPFIXED PLAN prevents a new plan when many rows have
---   changed, see 0005_storage_sqlserver.sql.
+-- Hints: INDEX and LOOP come to each row by its key, whatever the statistics say, ROWLOCK keeps the
+--   locks to rows, and READCOMMITTEDLOCK waits for renewals: see ack_work_item. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ack_instance_work
     @acks        duroxide.completion_list_v1 READONLY,
     @instance_id NVARCHAR(400),
@@ -61,7 +61,7 @@ BEGIN TRY
 
     DELETE q
     FROM @work AS w
-    INNER LOOP JOIN duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue)) ON q.id = w.id
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue)) ON q.id = w.id
     WHERE q.lock_token = w.lock_token
       AND q.locked_until > @now
     OPTION (KEEPFIXED PLAN);

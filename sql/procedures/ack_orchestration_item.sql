@@ -40,18 +40,21 @@
 --     message first
 --
 -- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances
---   concerned, in the order of ids, by lock_inboxes, so that instances that write to each other
---   do not deadlock), orchestrator_queue (the turn's messages by ix_orchestrator_queue_token, those
---   of queues by leave_messages, line_up_messages and await_queues,
---   timers by ix_orchestrator_queue_kind: whoever writes messages holds the inbox), instances,
---   executions, history, kv_store, kv_delta, worker_queue (each row by its primary key).
+--   concerned, in the order of ids, by lock_inboxes, so that instances that write to each other do
+--   not deadlock), orchestrator_queue (the turn's messages by ix_orchestrator_queue_token, those of
+--   queues by leave_messages, line_up_messages and await_queues, timers by
+--   ix_orchestrator_queue_kind: whoever writes messages holds the inbox), instances, executions,
+--   history, kv_store, kv_delta, worker_queue (each row by its primary key). A wait for a lock ends
+--   after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
---   token's index would lock the key in that index before the row. All others lock the row first, so
---   the two would deadlock. ROWLOCK keeps the locks to rows. FORCESEEK finds a message that waits,
---   however many others there are. LOOP seeks each new event and each cancelled activity. A plan that was made for an empty table would read all of the history or the
---   queue, and wait for each row that somebody holds. KEEPFIXED PLAN prevents a new plan when many
---   rows have changed, see 0005_storage_sqlserver.sql.
+--   token's index would lock the key in that index before the row. All others lock the row first,
+--   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
+--   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
+--   the locks to rows. FORCESEEK finds a message that waits, however many others there are. LOOP
+--   seeks each new event and each cancelled activity. A plan that was made for an empty table would
+--   read all of the history or the queue, and wait for each row that somebody holds. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -90,6 +93,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
@@ -151,7 +156,7 @@ BEGIN TRY
     END;
     UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
-    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
       AND b.locked_until > @now

@@ -4,7 +4,7 @@
 -- failing activity prevents neither the end of the others nor the taking.
 --
 -- If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
--- for a long transaction. ack_work_item waits without a limit.
+-- for a long transaction. ack_work_item waits for a second.
 --
 -- Called by: Store.AckWorkAndTake.
 -- Transaction: none. The end of each activity, or of those of an instance, commits by itself, and

@@ -11,12 +11,15 @@
 --
 -- Locks: inboxes (the instance's row, shared by share_inbox, or exclusive by lock_inbox if the
 --   instance is idle), instances (shared, by share_inbox), orchestrator_queue (the new row),
---   worker_queue (the activity's row, by pk_worker_queue), sessions (by stamp_session).
+--   worker_queue (the activity's row, by pk_worker_queue), sessions (by stamp_session). A wait for
+--   a lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
---   token's index would lock the key in that index before the row. All others lock the row first, so
---   the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage_sqlserver.sql.
+--   token's index would lock the key in that index before the row. All others lock the row first,
+--   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
+--   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
+--   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -31,6 +34,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT, @session_id NVARCHAR(400), @shared BIT;
 BEGIN TRY
@@ -58,7 +63,7 @@ BEGIN TRY
       AND q.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     DELETE q
-    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))
     WHERE q.id = @id
       AND q.lock_token = @lock_token
       AND q.locked_until > @now

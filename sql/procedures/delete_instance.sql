@@ -17,14 +17,14 @@
 --   2 Counts: how many rows were deleted; messages are those of both queues
 --   3 Deleted: the ids of the deleted instances
 --
--- Locks: inboxes (the whole tree in the order of ids, by lock_inboxes, and then children that
---   were created meanwhile); instances, orchestrator_queue (shared, of children that were deleted
---   meanwhile); then by delete_list orchestrator_queue, instances, executions,
---   history, kv_store, kv_delta, worker_queue, each by its primary key.
+-- Locks: inboxes (the whole tree in the order of ids, by lock_inboxes, and then children that were
+--   created meanwhile); instances, orchestrator_queue (shared, of children that were deleted
+--   meanwhile); then by delete_list orchestrator_queue, instances, executions, history, kv_store,
+--   kv_delta, worker_queue, each by its primary key.
 --
--- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for
---   other lists. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN, as the queue's statistics change
---   all the time.
+-- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for other
+--   lists. ROWLOCK keeps the locks to rows. LOOP JOIN seeks what a deletion looks for, even if the
+--   plan was made for a small table. KEEPFIXED PLAN, as the queue's statistics change all the time.
 --
 -- Errors:
 --   50020 instance_not_found: there is no such instance
@@ -84,7 +84,7 @@ BEGIN TRY
           AND NOT EXISTS (
               SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = l.instance_id
           )
-        OPTION (KEEPFIXED PLAN);
+        OPTION (LOOP JOIN, KEEPFIXED PLAN);
         EXEC duroxide.delete_list @list = @tree, @instances = @instances OUTPUT, @executions = @executions OUTPUT,
             @events = @events OUTPUT, @messages = @messages OUTPUT;
         COMMIT TRANSACTION;

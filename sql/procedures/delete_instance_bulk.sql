@@ -24,15 +24,16 @@
 --     and where the next call continues. Messages are those of both queues
 --   2 Deleted: the ids of the deleted instances
 --
--- Locks: instances, executions (shared, while it looks for roots); then for each root inboxes
---   (the whole tree in the order of ids, by lock_inboxes, and children that were created
---   meanwhile); instances, orchestrator_queue (shared, of children that were deleted meanwhile); and
---   by delete_list orchestrator_queue, instances, executions, history, kv_store, kv_delta,
+-- Locks: instances, executions (shared, while it looks for roots); then for each root inboxes (the
+--   whole tree in the order of ids, by lock_inboxes, and children that were created meanwhile);
+--   instances, orchestrator_queue (shared, of children that were deleted meanwhile); and by
+--   delete_list orchestrator_queue, instances, executions, history, kv_store, kv_delta,
 --   worker_queue, each by its primary key.
 --
--- Hints: INDEX and LOOP read a page of executions by ix_executions_completed alone, and seek
---   each instance by its key. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN, as the queue's
---   statistics change all the time.
+-- Hints: INDEX and LOOP read a page of executions by ix_executions_completed alone, and seek each
+--   instance by its key. ROWLOCK keeps the locks to rows. LOOP JOIN seeks what a deletion looks
+--   for, even if the plan was made for a small table. KEEPFIXED PLAN, as the queue's statistics
+--   change all the time.
 --
 -- Length: choosing roots, and locking and deleting each with its tree, share one loop and its
 --   variables.
@@ -154,7 +155,7 @@ BEGIN TRY
                       AND NOT EXISTS (
                           SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = l.instance_id
                       )
-                    OPTION (KEEPFIXED PLAN);
+                    OPTION (LOOP JOIN, KEEPFIXED PLAN);
                     EXEC duroxide.delete_list @list = @tree, @instances = @of_instances OUTPUT, @executions = @of_executions OUTPUT,
                         @events = @of_events OUTPUT, @messages = @of_messages OUTPUT;
                     COMMIT TRANSACTION;

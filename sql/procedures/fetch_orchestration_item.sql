@@ -67,8 +67,8 @@
 --   visible of each kind, nothing of what is hidden, and the messages of the turn by their keys: a
 --   reader through the token's index would hold its key and wait for the row, while a deletion that
 --   has locked the row waits for the key. INDEX reads what is ready or due. No hint is needed for
---   correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN prevents a
---   new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN prevents
+--   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -126,8 +126,10 @@ BEGIN TRY
         SELECT 1
         -- vet:allow Q2-exists: the transaction that writes the row also computes its state
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
+        -- The last condition is the filter of the index.
         WHERE b.wake_at >= @due_from
           AND b.wake_at <= @now
+          AND b.wake_at IS NOT NULL
     )
         EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     SET @due_from = CASE @more WHEN 0 THEN @now ELSE @due_from END;
@@ -224,6 +226,7 @@ BEGIN TRY
                 SELECT 1
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
                 WHERE b.wake_at <= @now
+                  AND b.wake_at IS NOT NULL
                   AND b.version_id >= 0
             )
             BEGIN
@@ -232,6 +235,22 @@ BEGIN TRY
             END;
             CONTINUE;
         END;
+
+        -- Without these indexes nobody could acknowledge or give back what is taken here. If one is missing or
+        -- disabled, this statement fails (error 308 or 315), before an attempt is counted.
+        SELECT @taken = COUNT(*)
+        FROM (
+            SELECT b.lock_token
+            FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+            WHERE b.lock_token = @lock_token
+              AND b.lock_token IS NOT NULL
+            UNION ALL
+            SELECT q.lock_token
+            FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+            WHERE q.lock_token = @lock_token
+              AND q.lock_token IS NOT NULL
+        ) AS t
+        OPTION (KEEPFIXED PLAN);
 
         -- Take the instance.
         IF @seeking = 1

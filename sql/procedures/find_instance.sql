@@ -1,7 +1,7 @@
 -- Reports what uses an instance id: an instance, or a start that waits for its first turn.
 --
 -- Called by: Store.FindInstance, Store.FindInstanceTx.
--- Transaction: none.
+-- Transaction: none. It reads under the isolation level of the session.
 --
 -- Parameters:
 --   @instance_id  the id
@@ -11,11 +11,11 @@
 --     one; start_item is the message of a start that waits, NULL without one
 --
 -- Locks: those of id_use.
+-- vet:allow Q12-set: a caller's transaction under SNAPSHOT could not go on after another level (error 3951)
 CREATE OR ALTER PROCEDURE duroxide.find_instance
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
-SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @used BIT, @name NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX);
 EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @name OUTPUT,
     @status = @status OUTPUT, @start = @start OUTPUT;

@@ -22,10 +22,11 @@
 --   READCOMMITTEDLOCK takes locks under row versioning as well. INDEX seeks the oldest activity. A
 --   plan that was made for an empty table would read all of it. The condition on locked_until is
 --   always true, as what is ready has no lease that counts. The column is not in the index, so the
---   hints are applied to the row and not only to its key in the index: an activity that another call
---   is writing is passed over instead of waited for. No CHECK or NOT NULL may say that the condition
---   is true: the server would drop it, and look at the index only. KEEPFIXED PLAN prevents a new
---   plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   hints are applied to the row and not only to its key in the index: an activity that another
+--   call is writing is passed over instead of waited for. No CHECK or NOT NULL may say that the
+--   condition is true: the server would drop it, and look at the index only. LOOP JOIN looks at one
+--   tag and code after the other, whatever the first call had. KEEPFIXED PLAN prevents a new plan
+--   when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
@@ -67,7 +68,7 @@ BEGIN
         FROM @tags AS t
         CROSS JOIN @codes AS c
     ) AS n
-    OPTION (KEEPFIXED PLAN);
+    OPTION (LOOP JOIN, KEEPFIXED PLAN);
     RETURN;
 END;
 WHILE @id IS NULL AND @code_id IS NOT NULL

@@ -11,14 +11,15 @@
 --   1 Depths: one row. How many messages and activities nobody holds, and how many instances and
 --     activities wait for unknown code
 --
--- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by pk_inboxes)
---   and worker_queue (shared, by pk_worker_queue), and what function unknown_work reads. A single
---   query would wait for a lease while it holds the lock of a message, and the call that ends the
---   lease needs its messages next.
+-- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by
+--   pk_inboxes) and worker_queue (shared, by pk_worker_queue), and what function unknown_work
+--   reads. A single query would wait for a lease while it holds the lock of a message, and the call
+--   that ends the lease needs its messages next.
 --
 -- Hints: INDEX reads messages and activities by the primary key alone, without holding the key of
---   another index, and seeks each lease. KEEPFIXED PLAN prevents a new plan when many rows have
---   changed, see 0005_storage_sqlserver.sql.
+--   another index, and seeks each lease. LOOP JOIN seeks the inbox of each turn, even if the plan
+--   was made for a small table. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS
@@ -65,6 +66,6 @@ FROM (
     SELECT COUNT_BIG(CASE WHEN w.activity = 0 THEN 1 END) AS orchestrations, COUNT_BIG(CASE WHEN w.activity = 1 THEN 1 END) AS activities
     FROM duroxide.unknown_work(@now, @now - @unknown_ms) AS w
 ) AS u
-OPTION (KEEPFIXED PLAN);
+OPTION (LOOP JOIN, KEEPFIXED PLAN);
 GO
 GRANT EXECUTE ON duroxide.get_queue_depths TO duroxide_reader;

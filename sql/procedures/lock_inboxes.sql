@@ -17,10 +17,11 @@
 -- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
 --
 -- Hints: LOOP takes the rows in the order of the list, whose key is the run and the id, and INDEX
---   each by a seek. MAXDOP does it in one thread: several would take thousands of rows in no order.
---   READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that somebody has
---   just added until it is locked. KEEPFIXED PLAN prevents a new plan when many rows have changed,
---   see 0005_storage_sqlserver.sql.
+--   and FORCESEEK each by a seek. With LOOP JOIN a list of hundreds that meets a small table does
+--   not lead to a plan that locks all rows up to the highest id. MAXDOP does it in one thread:
+--   several would take thousands of rows in no order. READCOMMITTEDLOCK and ROWLOCK are explained
+--   in lock_inbox. UPDLOCK keeps a row that somebody has just added until it is locked. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS
@@ -66,11 +67,11 @@ BEGIN
               AND NOT EXISTS (
                 SELECT 1
                 -- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
-                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
                 WHERE b.instance_id = o.instance_id
             )
             ORDER BY o.instance_id
-            OPTION (KEEPFIXED PLAN, MAXDOP 1);
+            OPTION (LOOP JOIN, KEEPFIXED PLAN, MAXDOP 1);
             SET @missing = @missing - @@ROWCOUNT;
         END;
     END;

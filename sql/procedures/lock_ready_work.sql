@@ -39,10 +39,10 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @found TABLE (id BIGINT NOT NULL PRIMARY KEY, lock_token UNIQUEIDENTIFIER NOT NULL);
-DECLARE @known_id INT, @lock_ms BIGINT, @sessions BIT, @from_id BIGINT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400),
+DECLARE @known_id INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @from_id BIGINT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400),
     @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400), @wanted INT, @began BIGINT = @now, @more BIT = 0;
 SELECT @locked = 0, @due_until = 0, @looked_ms = 0;
-SELECT TOP (1) @known_id = k.id, @lock_ms = w.lock_ms, @sessions = w.sessions, @from_id = w.from_id, @untagged = w.untagged,
+SELECT TOP (1) @known_id = k.id, @lock_token = w.lock_token, @lock_ms = w.lock_ms, @sessions = w.sessions, @from_id = w.from_id, @untagged = w.untagged,
     @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5,
     @wanted = (SELECT COUNT(*) FROM @work AS a WHERE a.selection = @selection)
 FROM @work AS w
@@ -124,6 +124,13 @@ INNER LOOP JOIN (
     FROM @work AS w
     WHERE w.selection = @selection
 ) AS w ON w.place = o.place
+OPTION (KEEPFIXED PLAN);
+
+-- As in lock_work_item: this fails if the index is missing or disabled.
+SELECT @locked = COUNT(*)
+FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+WHERE q.lock_token = @lock_token
+  AND q.lock_token IS NOT NULL
 OPTION (KEEPFIXED PLAN);
 
 -- Take.

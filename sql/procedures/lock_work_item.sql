@@ -34,15 +34,16 @@
 -- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activity's
 --   row, by the index of find_work and then pk_worker_queue), sessions (by claim_session).
 --
--- Hints: find_work and find_session_work choose the activity. The last look waits for others instead
---   of skipping them, so an empty answer means that nothing is ready. LOCK_TIMEOUT limits that wait
---   and the wait for the row; error 1222 then means that there is nothing to fetch now. FORCESEEK
---   locks the row before its keys in the indexes, so that two fetches cannot lock them in opposite
---   orders. READCOMMITTEDLOCK takes locks under row versioning as well, ROWLOCK keeps to rows, and
---   UPDLOCK waits for rows that are about to become fetchable. READPAST looks without waiting
---   whether there is anything of sessions. INDEX reads what is due or ready and nothing else. No
---   hint is needed for correctness: the update that takes the activity repeats the condition.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+-- Hints: find_work and find_session_work choose the activity. The last look waits for others
+--   instead of skipping them, so an empty answer means that nothing is ready. LOCK_TIMEOUT limits
+--   that wait and the wait for the row; error 1222 then means that there is nothing to fetch now.
+--   FORCESEEK locks the row before its keys in the indexes, so that two fetches cannot lock them in
+--   opposite orders. READCOMMITTEDLOCK takes locks under row versioning as well, ROWLOCK keeps to
+--   rows, and UPDLOCK waits for rows that are about to become fetchable. READPAST looks without
+--   waiting whether there is anything of sessions. INDEX reads what is due or ready and nothing
+--   else. No hint is needed for correctness: the update that takes the activity repeats the
+--   condition. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -205,6 +206,14 @@ BEGIN TRY
             END;
             CONTINUE;
         END;
+
+        -- Without this index nobody could acknowledge or give back what is taken here. If it is missing or disabled,
+        -- this statement fails (error 308 or 315), before an attempt is counted.
+        SELECT @found = COUNT(*)
+        FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+        WHERE q.lock_token = @lock_token
+          AND q.lock_token IS NOT NULL
+        OPTION (KEEPFIXED PLAN);
 
         -- Take it.
         IF @seeking = 1

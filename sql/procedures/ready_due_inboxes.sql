@@ -22,10 +22,11 @@
 -- Hints: READPAST leaves out what others are writing, also the second time: a transaction that has
 --   locked a row in between may be a long one, and its end computes the state as well.
 --   READCOMMITTEDLOCK takes locks under row versioning as well; UPDLOCK and ROWLOCK keep to rows.
---   INDEX reads what is due and nothing else. A plan that was made for an empty table would read all
---   of it. FORCESEEK locks each row before its keys in the other indexes, so that two writers cannot
---   lock them in opposite orders. LOOP seeks each row that was found. KEEPFIXED PLAN prevents a new
---   plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   INDEX reads what is due and nothing else. A plan that was made for an empty table would read
+--   all of it. FORCESEEK locks each row before its keys in the other indexes, so that two writers
+--   cannot lock them in opposite orders. LOOP seeks each row that was found, and LOOP JOIN its
+--   state, even if the plan was made for hundreds of rows of a small table. KEEPFIXED PLAN prevents
+--   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,
@@ -43,6 +44,8 @@ SELECT TOP (256) b.instance_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
 WHERE b.wake_at >= @due_from
   AND b.wake_at <= @now
+  -- The filter of the index.
+  AND b.wake_at IS NOT NULL
   AND b.version_id >= 0
 ORDER BY b.wake_at
 OPTION (KEEPFIXED PLAN);
@@ -72,5 +75,5 @@ INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEE
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s
 WHERE b.lock_token IS NULL
    OR b.locked_until <= @now
-OPTION (KEEPFIXED PLAN);
+OPTION (LOOP JOIN, KEEPFIXED PLAN);
 COMMIT TRANSACTION;

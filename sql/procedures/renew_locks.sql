@@ -1,9 +1,9 @@
 -- Renews the leases of turns and activities, each as renew_orchestration_item_lock and
 -- renew_work_item_lock do (§5.24). A lost lease does not prevent the renewal of the others.
 --
--- If there are several, one that has waited 150 ms for a lock fails with error 1222, so that the
--- other leases do not end while a long transaction has its row. The two procedures wait without a
--- limit.
+-- If there are several, the first that waits for a lock fails with error 1222 after 150 ms, and those
+-- after it at once. The other leases do not end while a long transaction has the rows of some, however
+-- many. The two procedures wait for a second.
 --
 -- Called by: Store.RenewLocks.
 -- Transaction: none. Each renewal commits by itself.
@@ -44,6 +44,8 @@ BEGIN
         IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
         IF ERROR_NUMBER() NOT IN (50010, 50011, 1222)
             THROW;
+        IF ERROR_NUMBER() = 1222
+            SET LOCK_TIMEOUT 1;
         INSERT INTO @lost (position, error_number)
         VALUES (@position, ERROR_NUMBER());
     END CATCH;

@@ -9,7 +9,8 @@
 --   @extend_ms   how long it lasts from now on, in milliseconds
 --
 -- Locks: inboxes (the instance's row, exclusive, by pk_inboxes; it is found by uq_inboxes_token
---   without a lock).
+--   without a lock). A wait for a lock ends after a second with error 1222 (LOCK_TIMEOUT, see
+--   README.md).
 --
 -- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
 --   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
@@ -26,6 +27,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400);
 BEGIN TRY
@@ -35,7 +38,9 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+    -- The second condition is the filter of the index.
     WHERE b.lock_token = @lock_token
+      AND b.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     -- Without a head, as under any lease: there would be one if the clock was set back
     -- after the lease had seemed to end.
@@ -48,7 +53,7 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token)) WHERE b.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token)) WHERE b.lock_token = @lock_token AND b.lock_token IS NOT NULL)
             THROW 50011, N'Instance lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;

@@ -12,13 +12,14 @@
 -- Result sets:
 --   1 Renewed: how many sessions
 --
--- Locks: sessions (the owners' rows, exclusive, by pk_sessions in the order of ids; they are
---   found by ix_sessions_owner alone, without a lock).
+-- Locks: sessions (the owners' rows, exclusive, by pk_sessions in the order of ids; they are found
+--   by ix_sessions_owner alone, without a lock). A wait for a lock ends after a second with error
+--   1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without the rows and
 --   without sessions of others. FORCESEEK locks each row before its keys in the indexes;
---   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,
@@ -27,6 +28,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @mine TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @renewed BIGINT;

@@ -10,7 +10,8 @@
 --   @heartbeat   the details of a heartbeat, which replace earlier ones; NULL leaves those
 --
 -- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue; it is found by
---   uq_worker_queue_token without a lock), sessions (by stamp_session).
+--   uq_worker_queue_token without a lock), sessions (by stamp_session). A wait for a lock ends
+--   after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
 --   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
@@ -28,6 +29,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT, @session_id NVARCHAR(400);
 BEGIN TRY
@@ -37,7 +40,9 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+    -- The second condition is the filter of the index.
     WHERE q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
@@ -50,7 +55,7 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token)) WHERE q.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token)) WHERE q.lock_token = @lock_token AND q.lock_token IS NOT NULL)
             THROW 50011, N'Activity lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;

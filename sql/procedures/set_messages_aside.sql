@@ -18,8 +18,8 @@
 --
 -- Hints: INDEX seeks the token, and the messages of the turn without hidden ones. FORCESEEK locks
 --   rows before their keys in the indexes, as all others do, and LOOP seeks each message;
---   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -37,7 +37,9 @@ BEGIN TRY
 
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+    -- The second condition is the filter of the index, here and below.
     WHERE b.lock_token = @lock_token
+      AND b.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     -- Without a head, which may be one of the messages if the lease has ended. A live lease
     -- has none, and wakes at its end.
@@ -72,6 +74,7 @@ BEGIN TRY
         FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
         WHERE q.instance_id = @instance_id
           AND q.lock_token = @lock_token
+          AND q.lock_token IS NOT NULL
     )
         -- vet:allow Q3: the inbox is locked above, and has the token
         UPDATE b
@@ -87,6 +90,7 @@ BEGIN TRY
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
 
     COMMIT TRANSACTION;

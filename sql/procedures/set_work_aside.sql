@@ -14,10 +14,11 @@
 -- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
 --   pk_sessions), dead_letters (the new row).
 --
--- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty table
---   would read all of it. FORCESEEK locks rows before their keys in the indexes, as all others do;
---   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+-- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty
+--   table would read all of it. FORCESEEK locks rows before their keys in the indexes, as all
+--   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
+--   rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -38,7 +39,9 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+    -- The second condition is the filter of the index.
     WHERE q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     SELECT @session_id = q.session_id, @instance_id = q.instance_id, @item = q.work_item
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))

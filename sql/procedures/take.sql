@@ -26,10 +26,10 @@
 --   7 Failure: the last error, if there was one, and whether the turn met one, or the reading of the
 --     activities: then their sets may end too soon, and the caller gives back what it did not get
 --
--- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
---   of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other, with
---   worker_queue between them (shared, by uq_worker_queue_token alone); then worker_queue (shared,
---   by pk_worker_queue).
+-- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks);
+--   those of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other,
+--   with worker_queue between them (shared, by uq_worker_queue_token alone); then worker_queue
+--   (shared, by pk_worker_queue).
 --
 -- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
 --   sessions, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX and LOOP seek
@@ -81,6 +81,7 @@ BEGIN TRY
         -- vet:allow Q2-exists: who is in haste may miss what others are writing
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
         WHERE b.wake_at <= @now
+          AND b.wake_at IS NOT NULL
     ))
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,

@@ -71,7 +71,7 @@ func apply(t testing.TB, s *tsqltest.Server, script string) {
 // Scenario is a scenario of the list, for the explorer.
 func (l *Lab) Scenario(t testing.TB, s Scenario) tsqltest.Scenario {
 	t.Helper()
-	made := tsqltest.Scenario{Sessions: s.Sessions, Allow: s.Allow}
+	made := tsqltest.Scenario{Sessions: s.Sessions, Allow: s.Allow, NoStalls: s.noStalls}
 	if s.world {
 		made.Allow = append(made.Allow, deadlock) // the check looks at them
 		made.Base = l.world()

@@ -194,7 +194,7 @@ func (b *builder) createIndex(s *syntax.CreateIndex) {
 	}
 	i := Index{
 		Name: s.Name.Value, Unique: s.Unique, Clustered: s.Clustered, Columns: e.names(s.Columns),
-		Include: e.idents(s.Include), Filtered: s.Where != nil, Options: s.Options,
+		Include: e.idents(s.Include), Where: s.Where, Options: s.Options,
 		Span: diag.Span{From: s.From, To: s.Name.To},
 	}
 	if e.index(i) {

@@ -108,7 +108,7 @@ type Index struct {
 	Clustered bool
 	Columns   []string
 	Include   []string
-	Filtered  bool // CREATE INDEX … WHERE: it holds some of the rows
+	Where     syntax.Expr // CREATE INDEX … WHERE: it holds some of the rows; nil if it holds all
 	Options   []syntax.Option
 	Span      diag.Span
 }

@@ -309,7 +309,7 @@ func hasOption(options []syntax.Option, name string) bool {
 // inlineIndex adds an index of a table's definition.
 func (e *editor) inlineIndex(d *syntax.IndexDef, columns []string) {
 	i := Index{
-		Name: d.Name.Value, Unique: d.Unique, Clustered: d.Clustered, Columns: columns, Filtered: d.Where != nil,
+		Name: d.Name.Value, Unique: d.Unique, Clustered: d.Clustered, Columns: columns, Where: d.Where,
 		Options: d.Options, Span: d.Span,
 	}
 	for _, o := range d.Options {
@@ -339,7 +339,7 @@ func (e *editor) index(i Index) bool {
 // uniqueIndex adds the key that a unique index is, unless it is filtered: then it says nothing about all rows.
 // An index on nothing, whose columns are all unknown, is none either.
 func (e *editor) uniqueIndex(i Index) {
-	if i.Unique && !i.Filtered && len(i.Columns) > 0 {
+	if i.Unique && i.Where == nil && len(i.Columns) > 0 {
 		e.t.Keys = append(e.t.Keys, Key{Name: i.Name, Columns: i.Columns})
 	}
 }

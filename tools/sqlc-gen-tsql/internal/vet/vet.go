@@ -136,7 +136,7 @@ type Rule struct {
 // families holds all rules, a list for each file; Rules sorts them.
 var families = [][]Rule{
 	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules, grantRules,
-	claimRules, leaseRules, queueRules, orderRules, purgeRules, planRules, upsertRules, isolationRules,
+	claimRules, leaseRules, queueRules, orderRules, purgeRules, planRules, hintRules, upsertRules, isolationRules,
 	typeRules, timeRules, keyRules, payloadRules, versionRules, babelfishRules, formRules, agreementRules,
 }
 
