@@ -39,7 +39,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 //
 // The transaction must be in the store's database, under any isolation level except SNAPSHOT (errors.ErrUnsupported).
 // The message is sent under READ COMMITTED; the transaction's own level does not change. Until the transaction ends
-// it holds the lock of the instance. Turns of the instance, and other calls that send to it, wait for this lock. The
+// it holds the lock of the instance. Turns of the instance, and other calls that send to it, wait for this lock; leases of other instances are renewed meanwhile. The
 // first start of an orchestration in a version also blocks other first starts of that version. Keep the transaction
 // short, and send to several instances in the order of their ids.
 //

@@ -242,7 +242,7 @@ var covered = map[string]coverage{
 	"Q6":  {vet: []string{"Q6-foreign-key", "Q6-order"}, tests: []string{"TestWideFanOutWithoutDeadlocks"}},
 	"Q7":  {vet: []string{"Q7-priority", "Q7-top"}, tests: []string{"TestPurgeUnderLoad"}},
 	"Q8":  {tests: []string{"TestClaimsDoNotWalkTheFuture", "TestTurnsTouchFewKeys", "TestActivitiesTouchFewKeys"}},
-	"Q9":  {vet: []string{"Q9", "Q9-index", "Q9-key", "Q9-loop", "Q9-same", "Q9-write"}, tests: []string{"TestPlansOfAnEmptyDatabaseLast"}},
+	"Q9":  {vet: []string{"Q9", "Q9-filter", "Q9-index", "Q9-key", "Q9-loop", "Q9-pinned", "Q9-same", "Q9-write"}, tests: []string{"TestPlansOfAnEmptyDatabaseLast"}},
 	"Q10": {vet: []string{"Q10"}, tests: []string{"TestConcurrentFirstMessages"}},
 	"Q11": {tests: []string{"TestCutAnywhere", "TestCutFetchesGiveBack"}},
 	"Q12": {vet: []string{"Q12-level", "Q12-set"}, tests: []string{"TestIsolationLevels"}},
