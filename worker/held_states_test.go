@@ -307,6 +307,7 @@ func (f *heldFleet) allEnd(c *client.Client) {
 		}
 	}
 	for _, id := range ids("continued") {
+		f.reaches(c, id, "ready") // before, nobody would hear the event
 		if err := c.RaiseEvent(ctx, id, "go", ""); err != nil {
 			f.t.Fatal(err)
 		}

@@ -41,6 +41,10 @@ type unknownWatch struct {
 	// whose end was requested. ended is whether the work that was fetched last ends.
 	unknownFor       time.Duration
 	requested, ended bool
+	// kept is how often in a row there were instances whose end was requested and that need their code. They are looked
+	// at again after restUntil.
+	kept      uint32
+	restUntil time.Time
 }
 
 // watchUnknown looks from time to time until ctx ends; work ends when what it fetched must
@@ -71,13 +75,13 @@ func (u *unknownWatch) look(ctx context.Context) {
 	w, steady := u.worker, u.steadyFor()
 	patience, timeout := w.requestPatience(), w.options.UnknownCodeTimeout
 	requested, failing := never, never
-	if steady >= patience {
+	if steady >= patience && time.Now().After(u.restUntil) {
 		requested = patience
 	}
 	if timeout > 0 && steady >= timeout {
 		failing = timeout
 	}
-	err := u.endTurns(ctx, requested, true)
+	err := u.endTurns(ctx, requested, requested < never)
 	if err == nil && failing < never {
 		err = u.endTurns(ctx, failing, false)
 	}
@@ -111,11 +115,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 	u.unknownFor, u.requested = unknownFor, requested
 	slot := &orchestrator{worker: w, id: "unknown-" + w.id, unknown: u}
 	var kept []settleFunc
-	defer func() {
-		for _, settle := range kept {
-			settle(func() {}, nil)
-		}
-	}()
+	defer func() { u.giveBack(kept) }()
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
 			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Cancelled: requested, Known: w.known.orchestrations,
@@ -133,6 +133,18 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 		}
 	}
 	return nil
+}
+
+// giveBack gives turns back that need their code.
+func (u *unknownWatch) giveBack(kept []settleFunc) {
+	for _, settle := range kept {
+		settle(func() {}, nil)
+	}
+	if u.kept++; len(kept) == 0 {
+		u.kept = 0
+		return
+	}
+	u.restUntil = time.Now().Add(u.worker.unregisteredDelay(u.kept))
 }
 
 // failActivities fails the activities that have been unknown for that long.
