@@ -442,7 +442,7 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 		}
 		return ended
 	}
-	if got, want := wait().Error(), `waiting for "i": context deadline exceeded; it has not begun`; got != want {
+	if got, want := wait().Error(), `waiting for "i": context deadline exceeded; it is held before its begin, it waits for orchestration Many, which no worker has`; got != want {
 		t.Errorf("before the first turn\n got %s\nwant %s", got, want)
 	}
 	work(t, store, many, until)
@@ -454,8 +454,8 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 	if got.Status.State != client.Running || got.LastEvent != "TimerFired" || len(got.WaitsFor) != 4 {
 		t.Errorf("%+v", got)
 	}
-	const want = `waiting for "i": context deadline exceeded; it is Running (Many 1.0.0, execution 1), its last event is TimerFired, ` +
-		`it waits for queue "q", activity "Nobody", sub-orchestration "Until" (kid) and 1 more`
+	want := `waiting for "i": context deadline exceeded; it is Running (Many 1.0.0, execution 1), its last event is TimerFired, ` +
+		`it is held since ` + got.Held.Since.Format("2006-01-02 15:04") + ` UTC: activity Nobody, which no worker has, it waits for queue "q", activity "Nobody", sub-orchestration "Until" (kid) and 1 more`
 	if got.Error() != want {
 		t.Errorf("in its midst\n got %s\nwant %s", got, want)
 	}

@@ -191,19 +191,19 @@ func (s session) lookUp(ctx context.Context, instance string) (provider.Instance
 	if !errors.Is(err, provider.ErrNotFound) {
 		return info, err
 	}
-	use, err := provider.FindInstance(ctx, s.store, instance)
-	switch {
-	case err != nil:
-		return info, err
-	case use == nil:
-		return info, noInstance(instance)
-	}
 	held, err := s.held(ctx, instance)
 	if err != nil {
 		return info, err
 	}
 	if held != nil {
 		return info, notFound("instance %q is queued and held: it waits for %s", instance, held.Reason)
+	}
+	use, err := provider.FindInstance(ctx, s.store, instance)
+	switch {
+	case err != nil:
+		return info, err
+	case use == nil:
+		return info, noInstance(instance)
 	}
 	return info, notFound("instance %q is queued: no worker has begun %s yet", instance, use.Name)
 }
