@@ -48,7 +48,7 @@ CROSS APPLY (
     SELECT TOP (1) b.instance_id, b.head_id
     -- vet:allow Q1: it only looks; the claim tests again that the instance is ready
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-    INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = b.instance_id AND q.id = b.head_id
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) ON q.instance_id = b.instance_id AND q.id = b.head_id
     WHERE b.code_id = c.code_id
       AND b.version_id = v.version_id
       AND b.head_id IS NOT NULL

@@ -12,7 +12,8 @@
 --     ready, and when a worker was last known to have the code, whatever its tags; both in
 --     milliseconds since 1970 UTC. other_tags is 1 if live workers have the activity and take other tags
 --
--- Locks: those of function unknown_work.
+-- Locks: known_code, known_code_names (shared, while it reads; none under row versioning), and those of
+--   function unknown_work.
 --
 -- Hints: INDEX seeks the sets that have a name.
 CREATE OR ALTER PROCEDURE duroxide.list_unknown_code

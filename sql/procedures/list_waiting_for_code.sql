@@ -11,7 +11,8 @@
 -- Result sets:
 --   1 Waiting: the instance and what list_unknown_code says about its part of the work
 --
--- Locks: those of function unknown_work.
+-- Locks: known_code, known_code_names (shared, while it reads; none under row versioning), and those of
+--   function unknown_work.
 --
 -- Hints: INDEX seeks the sets that have a name.
 --

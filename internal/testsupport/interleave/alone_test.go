@@ -88,7 +88,7 @@ func claimed() []deed {
 // selected are fetches that are not for everybody's work.
 func selected() []deed {
 	register := func(digest string, activity int, names string) string {
-		return fmt.Sprintf("DECLARE @k%s duroxide.code_list_v1; INSERT INTO @k%[1]s VALUES %s; EXEC duroxide.register_known_code @digest = %[1]s, @activity = %[3]d, @codes = @k%[1]s;\n", digest, names, activity)
+		return fmt.Sprintf("DECLARE @k%s duroxide.code_list_v1; INSERT INTO @k%[1]s VALUES %s; EXEC duroxide.register_known_code @digest = %[1]s, @activity = %[3]d, @codes = @k%[1]s, @any_tag = 0, @untagged = 1;\n", digest, names, activity)
 	}
 	knows := register("0xAA", 0, "(1, N'Order', N'1.0.0')")
 	other := register("0xBB", 0, "(1, N'Other', N'')")
@@ -165,8 +165,8 @@ func selectedWork(other, knows string) []deed {
 // taken are takings of several activities.
 func taken() []deed {
 	none := "DELETE FROM duroxide.worker_queue;\n"
-	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n" +
-		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k;\n"
+	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n" +
+		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n"
 	works := func(session, tag string, n ...int) string {
 		var b strings.Builder
 		for _, activity := range n {

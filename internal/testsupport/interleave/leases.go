@@ -431,7 +431,7 @@ GO
 // whileOneDrops is the start of an instance and a fetch of it, beside a fetch that drops the message which was there before, and leaves one
 // that is hidden. That fetch does not know the code of what starts, and can't take it.
 func whileOneDrops() Scenario {
-	const known = "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Other', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k;\n"
+	const known = "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Other', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k, @any_tag = 0, @untagged = 1;\n"
 	drop := strings.Replace(fetchTurnOf(1), "@known = NULL", "@known = 0x01", 1)
 	return Scenario{
 		Name:     "a fetch finds the instance that starts while another one drops its messages",

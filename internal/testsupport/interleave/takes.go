@@ -8,11 +8,11 @@ import (
 )
 
 // knowsLoad registers the set 0x03 of activities.
-const knowsLoad = "DECLARE @load duroxide.code_list_v1; INSERT INTO @load VALUES (1, N'Load', N''); EXEC duroxide.register_known_code @digest = 0x03, @activity = 1, @codes = @load;\n"
+const knowsLoad = "DECLARE @load duroxide.code_list_v1; INSERT INTO @load VALUES (1, N'Load', N''); EXEC duroxide.register_known_code @digest = 0x03, @activity = 1, @codes = @load, @any_tag = 0, @untagged = 1;\n"
 
 // namedWorks are three activities that a worker with the set 0x01 may take, the first of them held.
 var namedWorks = heldWork + enqueueWork("a", "NULL") + enqueueWork("b", "NULL") +
-	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n"
+	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n"
 
 // takeWorkOf takes an activity without a tag, or with one of two, for each of the tokens.
 func takeWorkOf(hasty int, tokens ...int) string {
