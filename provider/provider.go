@@ -150,6 +150,10 @@ type FetchOrchestrationParams struct {
 	// wait. The item then comes with the first of them only, see [OrchestrationItem].Peeked. A store that cannot keep
 	// them ignores Peek.
 	Peek bool
+	// SetAside, if not nil, is called for each message that the store sets aside because it cannot be decoded, once
+	// the letter is stored. Without it, the store tells its own log. It must neither block nor call the store, and may
+	// be called by another goroutine and after the call has returned. A store that keeps no dead letters ignores it.
+	SetAside func(DeadLetter)
 }
 
 // AckOrchestrationParams are the effects of one turn (§5.2).
@@ -222,6 +226,8 @@ type FetchWorkParams struct {
 	// UnknownFor is as in FetchOrchestrationParams. It applies to activities with any tag, and in sessions of any
 	// owner: only the name counts. Tags say what the other fetches of the caller take.
 	UnknownFor time.Duration
+	// SetAside is as in FetchOrchestrationParams.
+	SetAside func(DeadLetter)
 }
 
 // SessionFetchConfig identifies who claims sessions (§5.10).

@@ -52,7 +52,7 @@ func (a *activities) loop(ctx, work context.Context) {
 // allowed and a further one may begin.
 func (a *activities) fetchWork(sessions bool) provider.FetchWorkParams {
 	w := a.worker
-	params := provider.FetchWorkParams{LockTimeout: w.options.ActivityLockTimeout, Tags: w.options.Tags, Known: w.known.activities}
+	params := provider.FetchWorkParams{LockTimeout: w.options.ActivityLockTimeout, Tags: w.options.Tags, Known: w.known.activities, SetAside: w.tellSetAside}
 	if sessions && !w.sessions.full() {
 		params.Session = &provider.SessionFetchConfig{OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout}
 	}

@@ -81,7 +81,18 @@ func (w *Worker) fetchTurn() provider.FetchOrchestrationParams {
 		Held:        w.cache.held,
 		Peek:        true,
 		Known:       w.known.orchestrations,
+		SetAside:    w.tellSetAside,
 	}
+}
+
+// tellSetAside logs what the store could not decode and has set aside.
+func (w *Worker) tellSetAside(letter provider.DeadLetter) {
+	what := "a message"
+	if letter.Activity {
+		what = "an activity"
+	}
+	w.options.Logger.Error("the store has set aside "+what+" that it cannot decode; 'duroxide dead-letters' shows it, sends it again or deletes it",
+		"instance_id", letter.InstanceID, "kind", letter.Kind, "error", letter.Reason)
 }
 
 // process runs one turn and returns the call that commits or abandons it. The

@@ -118,7 +118,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 	defer func() { u.giveBack(kept) }()
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
-			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Cancelled: requested, Known: w.known.orchestrations,
+			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Cancelled: requested, Known: w.known.orchestrations, SetAside: w.tellSetAside,
 			Filter: &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions}, Peek: true,
 		})
 		if fetched == nil || err != nil {
@@ -154,7 +154,7 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 	slot := &activities{worker: w, id: "unknown-" + w.id, unknown: u}
 	for w.options.ActivityConcurrency > 0 && ctx.Err() == nil {
 		fetched, err := w.store.FetchWorkItem(ctx, provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities, Tags: w.options.Tags,
+			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities, Tags: w.options.Tags, SetAside: w.tellSetAside,
 		})
 		if fetched == nil || err != nil {
 			return err

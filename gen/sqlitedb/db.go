@@ -70,6 +70,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.codeSeenAtStmt, err = db.PrepareContext(ctx, CodeSeenAt); err != nil {
 		return nil, fmt.Errorf("error preparing query CodeSeenAt: %w", err)
 	}
+	if q.countDeadLettersStmt, err = db.PrepareContext(ctx, CountDeadLetters); err != nil {
+		return nil, fmt.Errorf("error preparing query CountDeadLetters: %w", err)
+	}
 	if q.countDueInboxesStmt, err = db.PrepareContext(ctx, CountDueInboxes); err != nil {
 		return nil, fmt.Errorf("error preparing query CountDueInboxes: %w", err)
 	}
@@ -102,6 +105,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteBatchStmt, err = db.PrepareContext(ctx, DeleteBatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBatch: %w", err)
+	}
+	if q.deleteDeadLetterStmt, err = db.PrepareContext(ctx, DeleteDeadLetter); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteDeadLetter: %w", err)
+	}
+	if q.deleteDeadLettersOfStmt, err = db.PrepareContext(ctx, DeleteDeadLettersOf); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteDeadLettersOf: %w", err)
 	}
 	if q.deleteDeltaStmt, err = db.PrepareContext(ctx, DeleteDelta); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteDelta: %w", err)
@@ -208,6 +217,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.getCustomStatusStmt, err = db.PrepareContext(ctx, GetCustomStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query GetCustomStatus: %w", err)
 	}
+	if q.getDeadLetterStmt, err = db.PrepareContext(ctx, GetDeadLetter); err != nil {
+		return nil, fmt.Errorf("error preparing query GetDeadLetter: %w", err)
+	}
 	if q.getExecutionStmt, err = db.PrepareContext(ctx, GetExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query GetExecution: %w", err)
 	}
@@ -267,6 +279,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listHeldStmt, err = db.PrepareContext(ctx, ListHeld); err != nil {
 		return nil, fmt.Errorf("error preparing query ListHeld: %w", err)
+	}
+	if q.listInstanceDeadLettersStmt, err = db.PrepareContext(ctx, ListInstanceDeadLetters); err != nil {
+		return nil, fmt.Errorf("error preparing query ListInstanceDeadLetters: %w", err)
 	}
 	if q.listInstanceHeadsStmt, err = db.PrepareContext(ctx, ListInstanceHeads); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstanceHeads: %w", err)
@@ -560,6 +575,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing codeSeenAtStmt: %w", cerr)
 		}
 	}
+	if q.countDeadLettersStmt != nil {
+		if cerr := q.countDeadLettersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countDeadLettersStmt: %w", cerr)
+		}
+	}
 	if q.countDueInboxesStmt != nil {
 		if cerr := q.countDueInboxesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countDueInboxesStmt: %w", cerr)
@@ -613,6 +633,16 @@ func (q *Queries) Close() error {
 	if q.deleteBatchStmt != nil {
 		if cerr := q.deleteBatchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteBatchStmt: %w", cerr)
+		}
+	}
+	if q.deleteDeadLetterStmt != nil {
+		if cerr := q.deleteDeadLetterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteDeadLetterStmt: %w", cerr)
+		}
+	}
+	if q.deleteDeadLettersOfStmt != nil {
+		if cerr := q.deleteDeadLettersOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteDeadLettersOfStmt: %w", cerr)
 		}
 	}
 	if q.deleteDeltaStmt != nil {
@@ -790,6 +820,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing getCustomStatusStmt: %w", cerr)
 		}
 	}
+	if q.getDeadLetterStmt != nil {
+		if cerr := q.getDeadLetterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getDeadLetterStmt: %w", cerr)
+		}
+	}
 	if q.getExecutionStmt != nil {
 		if cerr := q.getExecutionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getExecutionStmt: %w", cerr)
@@ -888,6 +923,11 @@ func (q *Queries) Close() error {
 	if q.listHeldStmt != nil {
 		if cerr := q.listHeldStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listHeldStmt: %w", cerr)
+		}
+	}
+	if q.listInstanceDeadLettersStmt != nil {
+		if cerr := q.listInstanceDeadLettersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listInstanceDeadLettersStmt: %w", cerr)
 		}
 	}
 	if q.listInstanceHeadsStmt != nil {
@@ -1290,6 +1330,7 @@ type Queries struct {
 	cleanupSessionsStmt           *sql.Stmt
 	clearValuesStmt               *sql.Stmt
 	codeSeenAtStmt                *sql.Stmt
+	countDeadLettersStmt          *sql.Stmt
 	countDueInboxesStmt           *sql.Stmt
 	countEventsStmt               *sql.Stmt
 	countExecutionsStmt           *sql.Stmt
@@ -1301,6 +1342,8 @@ type Queries struct {
 	countWaitingInstancesStmt     *sql.Stmt
 	countWaitingWorkStmt          *sql.Stmt
 	deleteBatchStmt               *sql.Stmt
+	deleteDeadLetterStmt          *sql.Stmt
+	deleteDeadLettersOfStmt       *sql.Stmt
 	deleteDeltaStmt               *sql.Stmt
 	deleteDeltaOfStmt             *sql.Stmt
 	deleteEmptyInboxStmt          *sql.Stmt
@@ -1336,6 +1379,7 @@ type Queries struct {
 	forgetHeadStmt                *sql.Stmt
 	getCodeStmt                   *sql.Stmt
 	getCustomStatusStmt           *sql.Stmt
+	getDeadLetterStmt             *sql.Stmt
 	getExecutionStmt              *sql.Stmt
 	getFrameworkVersionStmt       *sql.Stmt
 	getHistoryStatsStmt           *sql.Stmt
@@ -1356,6 +1400,7 @@ type Queries struct {
 	listFinishedRootsOfStmt       *sql.Stmt
 	listFrameworkVersionsStmt     *sql.Stmt
 	listHeldStmt                  *sql.Stmt
+	listInstanceDeadLettersStmt   *sql.Stmt
 	listInstanceHeadsStmt         *sql.Stmt
 	listInstancePageStmt          *sql.Stmt
 	listInstancesStmt             *sql.Stmt
@@ -1447,6 +1492,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		cleanupSessionsStmt:           q.cleanupSessionsStmt,
 		clearValuesStmt:               q.clearValuesStmt,
 		codeSeenAtStmt:                q.codeSeenAtStmt,
+		countDeadLettersStmt:          q.countDeadLettersStmt,
 		countDueInboxesStmt:           q.countDueInboxesStmt,
 		countEventsStmt:               q.countEventsStmt,
 		countExecutionsStmt:           q.countExecutionsStmt,
@@ -1458,6 +1504,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countWaitingInstancesStmt:     q.countWaitingInstancesStmt,
 		countWaitingWorkStmt:          q.countWaitingWorkStmt,
 		deleteBatchStmt:               q.deleteBatchStmt,
+		deleteDeadLetterStmt:          q.deleteDeadLetterStmt,
+		deleteDeadLettersOfStmt:       q.deleteDeadLettersOfStmt,
 		deleteDeltaStmt:               q.deleteDeltaStmt,
 		deleteDeltaOfStmt:             q.deleteDeltaOfStmt,
 		deleteEmptyInboxStmt:          q.deleteEmptyInboxStmt,
@@ -1493,6 +1541,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		forgetHeadStmt:                q.forgetHeadStmt,
 		getCodeStmt:                   q.getCodeStmt,
 		getCustomStatusStmt:           q.getCustomStatusStmt,
+		getDeadLetterStmt:             q.getDeadLetterStmt,
 		getExecutionStmt:              q.getExecutionStmt,
 		getFrameworkVersionStmt:       q.getFrameworkVersionStmt,
 		getHistoryStatsStmt:           q.getHistoryStatsStmt,
@@ -1513,6 +1562,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listFinishedRootsOfStmt:       q.listFinishedRootsOfStmt,
 		listFrameworkVersionsStmt:     q.listFrameworkVersionsStmt,
 		listHeldStmt:                  q.listHeldStmt,
+		listInstanceDeadLettersStmt:   q.listInstanceDeadLettersStmt,
 		listInstanceHeadsStmt:         q.listInstanceHeadsStmt,
 		listInstancePageStmt:          q.listInstancePageStmt,
 		listInstancesStmt:             q.listInstancesStmt,

@@ -34,27 +34,141 @@ func (q *Queries) AddDeadLetter(ctx context.Context, arg AddDeadLetterParams) er
 	return err
 }
 
-const ListDeadLetters = `-- name: ListDeadLetters :many
-SELECT id, queue, queue_id, instance_id, work_item, error, created_at
-FROM dead_letters
-ORDER BY id
+const CountDeadLetters = `-- name: CountDeadLetters :one
+SELECT count(*) FROM dead_letters
 `
 
-func (q *Queries) ListDeadLetters(ctx context.Context) ([]DeadLetter, error) {
-	rows, err := q.query(ctx, q.listDeadLettersStmt, ListDeadLetters)
+func (q *Queries) CountDeadLetters(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.countDeadLettersStmt, CountDeadLetters)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const DeleteDeadLetter = `-- name: DeleteDeadLetter :execrows
+DELETE FROM dead_letters
+WHERE id = ?1
+`
+
+func (q *Queries) DeleteDeadLetter(ctx context.Context, id int64) (int64, error) {
+	result, err := q.exec(ctx, q.deleteDeadLetterStmt, DeleteDeadLetter, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const DeleteDeadLettersOf = `-- name: DeleteDeadLettersOf :exec
+DELETE FROM dead_letters
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
+`
+
+func (q *Queries) DeleteDeadLettersOf(ctx context.Context, instances string) error {
+	_, err := q.exec(ctx, q.deleteDeadLettersOfStmt, DeleteDeadLettersOf, instances)
+	return err
+}
+
+const GetDeadLetter = `-- name: GetDeadLetter :one
+SELECT id, queue, queue_id, instance_id, work_item, error, created_at
+FROM dead_letters
+WHERE id = ?1
+`
+
+func (q *Queries) GetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
+	row := q.queryRow(ctx, q.getDeadLetterStmt, GetDeadLetter, id)
+	var i DeadLetter
+	err := row.Scan(
+		&i.ID,
+		&i.Queue,
+		&i.QueueID,
+		&i.InstanceID,
+		&i.WorkItem,
+		&i.Error,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const ListDeadLetters = `-- name: ListDeadLetters :many
+SELECT id, queue, instance_id, CAST(substr(work_item, 1, 80) AS TEXT) AS head, error, created_at
+FROM dead_letters
+WHERE id > ?1
+ORDER BY id
+LIMIT ?2
+`
+
+type ListDeadLettersRow struct {
+	ID         int64
+	Queue      string
+	InstanceID string
+	Head       string
+	Error      string
+	CreatedAt  int64
+}
+
+// Lists letters, oldest first, with the beginning of their texts, which names their kinds.
+func (q *Queries) ListDeadLetters(ctx context.Context, after int64, most int64) ([]ListDeadLettersRow, error) {
+	rows, err := q.query(ctx, q.listDeadLettersStmt, ListDeadLetters, after, most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []DeadLetter{}
+	items := []ListDeadLettersRow{}
 	for rows.Next() {
-		var i DeadLetter
+		var i ListDeadLettersRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Queue,
-			&i.QueueID,
 			&i.InstanceID,
-			&i.WorkItem,
+			&i.Head,
+			&i.Error,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListInstanceDeadLetters = `-- name: ListInstanceDeadLetters :many
+SELECT id, queue, instance_id, CAST(substr(work_item, 1, 80) AS TEXT) AS head, error, created_at
+FROM dead_letters
+WHERE instance_id = ?1 AND id > ?2
+ORDER BY id
+LIMIT ?3
+`
+
+type ListInstanceDeadLettersRow struct {
+	ID         int64
+	Queue      string
+	InstanceID string
+	Head       string
+	Error      string
+	CreatedAt  int64
+}
+
+// ListDeadLetters for one instance.
+func (q *Queries) ListInstanceDeadLetters(ctx context.Context, instanceID string, after int64, most int64) ([]ListInstanceDeadLettersRow, error) {
+	rows, err := q.query(ctx, q.listInstanceDeadLettersStmt, ListInstanceDeadLetters, instanceID, after, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListInstanceDeadLettersRow{}
+	for rows.Next() {
+		var i ListInstanceDeadLettersRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Queue,
+			&i.InstanceID,
+			&i.Head,
 			&i.Error,
 			&i.CreatedAt,
 		); err != nil {

@@ -40,9 +40,10 @@ type Config struct {
 	// processes. Default false.
 	DisableWakeups bool
 
-	// Logger receives reports that no call returns: messages that were set aside because they could not be decoded,
-	// messages that were dropped because they belong to no instance, and, with AutoMigrate, each step and each object
-	// that somebody edited on the server. Payloads are never logged. Default nil: no log.
+	// Logger receives reports that no call returns: messages that were dropped because they belong to no instance,
+	// messages that were set aside because they could not be decoded, unless the fetch has a SetAside, as a worker's
+	// has, and, with AutoMigrate, each step and each object that somebody edited on the server. Payloads are never
+	// logged. Default nil: no log.
 	Logger *slog.Logger
 
 	// MaxOpenConns is the most connections that the store opens. Default: the number in

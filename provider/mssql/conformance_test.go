@@ -90,6 +90,9 @@ func hooksOf(db *sql.DB, schema string) providertest.Store {
 		DeadLetters: func(ctx context.Context) ([]string, error) {
 			return texts(ctx, db, "SELECT work_item FROM ["+schema+"].dead_letters ORDER BY id")
 		},
+		MendDeadLetter: func(ctx context.Context, id uint64, data string) error {
+			return execOne(ctx, `UPDATE %s.dead_letters SET work_item = @p1 WHERE id = @p2`, data, int64(id))
+		},
 		Sessions: func(ctx context.Context) ([]string, error) {
 			ids, err := texts(ctx, db, "SELECT session_id FROM ["+schema+"].sessions ORDER BY session_id")
 			for i := range ids {

@@ -20,6 +20,8 @@ type holder struct {
 	held  func(instance string, executionID uint64) (lastEventID uint64)
 	lease time.Duration
 	peek  bool
+	// setAside is called with what cannot be decoded, nil for the store's log.
+	setAside func(provider.DeadLetter)
 }
 
 // limit is the procedure's parameter.

@@ -3,7 +3,6 @@ package mssql
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"time"
 
@@ -63,7 +62,7 @@ func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possib
 		return f, false, err
 	}
 	f.code.fetches = "turns " + filterKind(params.Filter) + f.code.kind()
-	f.caller = holder{held: params.Held, lease: params.LockTimeout, peek: params.Peek}
+	f.caller = holder{held: params.Held, lease: params.LockTimeout, peek: params.Peek, setAside: params.SetAside}
 	f.params.Peek = unlessZero(params.Peek)
 	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
 	if params.Cancelled {
@@ -171,7 +170,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
 	item.Instance, item.ExecutionID, item.Peeked = restored(*row.InstanceID), uint64(row.ExecutionID), caller.peek
-	if err := s.decodeMessages(ctx, locked, item); err != nil {
+	if err := s.decodeMessages(ctx, locked, item, caller.setAside); err != nil {
 		return nil, err
 	}
 	if len(item.Messages) == 0 {
@@ -210,14 +209,20 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 
 // decodeMessages decodes the batch. A message that cannot be decoded is set aside: the
 // turn goes on without it rather than fail for ever (§5.1).
-func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *provider.OrchestrationItem) error {
+func (s *Store) decodeMessages(
+	ctx context.Context, locked *lockedTurn, item *provider.OrchestrationItem, told func(provider.DeadLetter),
+) error {
 	var letters []mssqldb.LetterListV1Row
 	var messages []columns.Arrived
+	var setAside []provider.DeadLetter
 	for _, row := range locked.Messages {
 		message, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
 			letters = append(letters, mssqldb.LetterListV1Row{
 				Position: int32(len(letters)), QueueID: row.ID, Error: storedString(err.Error()),
+			})
+			setAside = append(setAside, provider.DeadLetter{
+				InstanceID: item.Instance, Kind: columns.ItemKind(row.WorkItem), Reason: err.Error(), SetAsideAt: time.Now(),
 			})
 			continue
 		}
@@ -234,10 +239,8 @@ func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *pr
 	if err != nil {
 		return err
 	}
-	for _, letter := range letters {
-		s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see view v_dead_letters",
-			slog.String("queue", "orchestrator"), slog.Int64("queue_id", letter.QueueID),
-			slog.String("instance_id", item.Instance), slog.String("error", letter.Error))
+	for _, letter := range setAside {
+		columns.TellSetAside(ctx, s.log, told, letter)
 	}
 	return nil
 }

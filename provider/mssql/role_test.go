@@ -39,9 +39,9 @@ var roleNames = map[role]func(schema string) string{reader: migrate.ReaderRoleNa
 // rights says for each object of a schema which is the first role that may use it: execute a procedure or scalar function,
 // select from a view, a table or another function, have a variable of a table type.
 var rights = map[role]string{
-	reader: `count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
-		get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
-		latest_execution_id list_children list_ended_page list_executions list_held_instances list_instance_page list_instances
+	reader: `count_dead_letters count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
+		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
+		latest_execution_id list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
 		list_instances_by_status list_known_versions list_unknown_code list_waiting_for_code read_history read_progress
 		recommended_workers
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues
@@ -49,10 +49,10 @@ var rights = map[role]string{
 	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_turn_and_take ack_work_and_take ack_work_item
 		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker fetch_orchestration_item
 		fetch_work_item list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
-		renew_work_item_lock retry_held_instance set_messages_aside set_work_aside start_instance take
+		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
 		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
-	admin: `delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
+	admin: `delete_dead_letter delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
 		execution_list_v1`,
 	nobody: `ack_instance_work add_codes await_queues change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
 		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes

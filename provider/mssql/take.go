@@ -324,7 +324,7 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 			told[kind] = true
 			s.activities.marks.found(kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
 		}
-		item, err := s.openWork(ctx, tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
+		item, err := s.openWork(ctx, k.work[row.Position], tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
 			ID: row.ID, InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: row.AttemptCount, FreshSession: row.FreshSession,
 			Heartbeat: row.Heartbeat, WaitedMs: row.WaitedMs,
 		})

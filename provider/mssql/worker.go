@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	mssqldriver "github.com/microsoft/go-mssqldb"
@@ -42,6 +41,8 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 type workFetch struct {
 	params mssqldb.FetchWorkItemParams
 	code   codeSelection
+	// setAside is called with what cannot be decoded, nil for the store's log.
+	setAside func(provider.DeadLetter)
 	// kind is the same for fetches that would find the same, but for the owner of sessions.
 	kind string
 }
@@ -50,6 +51,7 @@ type workFetch struct {
 // for the column, or that cannot be stored at all, is on no activity, so it is left out.
 func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
 	fetch := &f.params
+	f.setAside = params.SetAside
 	if fetch.LockMs, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return f, err
 	}
@@ -111,7 +113,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 			return nil, err
 		}
 		s.activities.marks.found(f.kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
-		if item, err := s.openWork(ctx, f.params.LockToken, row); item != nil || err != nil {
+		if item, err := s.openWork(ctx, f, f.params.LockToken, row); item != nil || err != nil {
 			return item, err
 		}
 	}
@@ -120,7 +122,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 // openWork makes of a locked activity what the runtime works on, nil for one that was set
 // aside.
 func (s *Store) openWork(
-	ctx context.Context, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow,
+	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow,
 ) (*provider.FetchedWorkItem, error) {
 	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 	if err == nil {
@@ -129,7 +131,7 @@ func (s *Store) openWork(
 			Waited: columns.Since(0, row.WaitedMs), Heartbeat: restoredText(columns.OrEmpty(row.Heartbeat)),
 		}, nil
 	}
-	err = s.setWorkAside(ctx, token, row, err)
+	err = s.setWorkAside(ctx, f, token, row, err)
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		//nolint:contextcheck // this context may be what ended the call
 		s.unclaim(token, s.giveWorkBack)
@@ -149,7 +151,7 @@ func (s *Store) giveWorkBack(ctx context.Context, q *mssqldb.Queries, token mssq
 
 // setWorkAside moves an activity that cannot be decoded out of the queue.
 func (s *Store) setWorkAside(
-	ctx context.Context, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow, cause error,
+	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow, cause error,
 ) error {
 	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{
@@ -159,8 +161,8 @@ func (s *Store) setWorkAside(
 	if err != nil {
 		return err
 	}
-	s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see view v_dead_letters",
-		slog.String("queue", "worker"), slog.Int64("queue_id", row.ID),
-		slog.String("instance_id", restored(row.InstanceID)), slog.String("error", cause.Error()))
+	columns.TellSetAside(ctx, s.log, f.setAside, provider.DeadLetter{
+		InstanceID: restored(row.InstanceID), Activity: true, Kind: columns.ItemKind(row.WorkItem), Reason: cause.Error(), SetAsideAt: time.Now(),
+	})
 	return nil
 }

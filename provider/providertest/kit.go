@@ -72,6 +72,9 @@ type Store struct {
 	// because it could not be decoded, oldest first.
 	DeadLetters func(ctx context.Context) ([]string, error)
 
+	// MendDeadLetter replaces the text of a letter that the store has set aside.
+	MendDeadLetter func(ctx context.Context, id uint64, data string) error
+
 	// Sessions returns the ids of all session rows, live or expired.
 	Sessions func(ctx context.Context) ([]string, error)
 
@@ -179,6 +182,7 @@ func categories() []category {
 		progressReading(),
 		starting(),
 		heldInstances(),
+		deadLetters(),
 		pages(),
 		taking(),
 		renewingTogether(),

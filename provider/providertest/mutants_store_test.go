@@ -60,6 +60,11 @@ type calls struct {
 	ListHeldInstances          func(ctx context.Context) ([]provider.HeldInstance, error)
 	GetHeldInstance            func(ctx context.Context, instance string) (*provider.HeldInstance, error)
 	RetryHeldInstance          func(ctx context.Context, instance string) (bool, error)
+	CountDeadLetters           func(ctx context.Context) (uint64, error)
+	ListDeadLetters            func(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error)
+	GetDeadLetter              func(ctx context.Context, id uint64) (*provider.DeadLetter, error)
+	RequeueDeadLetter          func(ctx context.Context, id uint64) (bool, error)
+	DeleteDeadLetter           func(ctx context.Context, id uint64) (bool, error)
 	ListInstancePage           func(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error)
 	StartInstanceWith          func(ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool) (*provider.IDUse, error)
 }
@@ -75,6 +80,7 @@ type mutable interface {
 	provider.InstanceStarter
 	provider.MessageStarter
 	provider.HeldAdmin
+	provider.DeadLetterAdmin
 	provider.InstancePager
 }
 
@@ -133,6 +139,11 @@ func callsOf(p mutable) *calls {
 		ListHeldInstances:          p.ListHeldInstances,
 		GetHeldInstance:            p.GetHeldInstance,
 		RetryHeldInstance:          p.RetryHeldInstance,
+		CountDeadLetters:           p.CountDeadLetters,
+		ListDeadLetters:            p.ListDeadLetters,
+		GetDeadLetter:              p.GetDeadLetter,
+		RequeueDeadLetter:          p.RequeueDeadLetter,
+		DeleteDeadLetter:           p.DeleteDeadLetter,
 		ListInstancePage:           p.ListInstancePage,
 		StartInstanceWith:          p.StartInstanceWith,
 	}
@@ -346,6 +357,26 @@ func (b brokenAdmin) GetHeldInstance(ctx context.Context, instance string) (*pro
 
 func (b brokenAdmin) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
 	return b.calls.RetryHeldInstance(ctx, instance)
+}
+
+func (b brokenAdmin) CountDeadLetters(ctx context.Context) (uint64, error) {
+	return b.calls.CountDeadLetters(ctx)
+}
+
+func (b brokenAdmin) ListDeadLetters(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error) {
+	return b.calls.ListDeadLetters(ctx, query)
+}
+
+func (b brokenAdmin) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLetter, error) {
+	return b.calls.GetDeadLetter(ctx, id)
+}
+
+func (b brokenAdmin) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) {
+	return b.calls.RequeueDeadLetter(ctx, id)
+}
+
+func (b brokenAdmin) DeleteDeadLetter(ctx context.Context, id uint64) (bool, error) {
+	return b.calls.DeleteDeadLetter(ctx, id)
 }
 
 func (b broken) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {

@@ -33,7 +33,7 @@ func mutants() []mutant {
 	for _, some := range [][]mutant{
 		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), peekingMutants(), selectionMutants(), sessionMutants(),
 		keyMutants(), statusMutants(), statsMutants(), listMutants(), deletionMutants(), bulkMutants(), pruneMutants(),
-		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), unknownMutants(), pageMutants(),
+		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), unknownMutants(), letterMutants(), pageMutants(),
 	} {
 		all = append(all, some...)
 	}
@@ -226,6 +226,9 @@ func openMutable(t *testing.T) (Store, error) {
 		CorruptWorkItem: func(ctx context.Context, a provider.ActivityRef, data string) error {
 			return exec(ctx, `UPDATE worker_queue SET work_item = ? WHERE instance_id = ? AND execution_id = ? AND activity_id = ?`,
 				data, a.Instance, int64(a.ExecutionID), int64(a.ActivityID))
+		},
+		MendDeadLetter: func(ctx context.Context, id uint64, data string) error {
+			return exec(ctx, `UPDATE dead_letters SET work_item = ? WHERE id = ?`, data, int64(id))
 		},
 		Sessions: func(ctx context.Context) (ids []string, err error) {
 			rows, err := db.QueryContext(ctx, `SELECT session_id FROM sessions ORDER BY session_id`)

@@ -140,7 +140,7 @@ func (t *tx) deleteList(
 		}
 		*step.count += uint64(n)
 	}
-	for _, run := range []func(context.Context, string) error{t.DeleteInboxesOf, t.DeleteStoreOf, t.DeleteDeltaOf} {
+	for _, run := range []func(context.Context, string) error{t.DeleteInboxesOf, t.DeleteStoreOf, t.DeleteDeltaOf, t.DeleteDeadLettersOf} {
 		if err := run(ctx, list); err != nil {
 			return provider.DeleteInstanceResult{}, err
 		}

@@ -27,9 +27,9 @@ type Config struct {
 	// DisableGroupCommit gives every write a transaction of its own, even if several are waiting. Default false.
 	DisableGroupCommit bool
 
-	// Logger receives reports that no call returns: messages that were set aside because they could not be decoded,
-	// and messages that were dropped because they belong to no instance. Payloads are never logged. Default nil: no
-	// log.
+	// Logger receives reports that no call returns: messages that were dropped because they belong to no instance, and
+	// messages that were set aside because they could not be decoded, unless the fetch has a SetAside, as a worker's
+	// has. Payloads are never logged. Default nil: no log.
 	Logger *slog.Logger
 
 	// MaxReaders is the number of connections for reading. Default 4. It has no effect on a store in memory.

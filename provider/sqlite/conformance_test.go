@@ -96,6 +96,9 @@ func withHooks(s *Store) providertest.Store {
 		DeadLetters: func(ctx context.Context) ([]string, error) {
 			return s.queryTexts(ctx, `SELECT work_item FROM dead_letters ORDER BY id`)
 		},
+		MendDeadLetter: func(ctx context.Context, id uint64, data string) error {
+			return s.execOne(ctx, `UPDATE dead_letters SET work_item = ? WHERE id = ?`, data, int64(id))
+		},
 		Sessions: func(ctx context.Context) ([]string, error) {
 			return s.queryTexts(ctx, `SELECT session_id FROM sessions ORDER BY session_id`)
 		},

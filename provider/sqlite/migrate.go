@@ -19,7 +19,7 @@ const applicationID = 0x44555258
 // firstVersion is the version of a file after the first script; each further script adds one. Whoever edits a script,
 // which only happens before it is released, raises this number: files of the version before are refused then, since
 // nobody knows what they hold. TestSchemaHasItsVersion fails until that is done.
-const firstVersion = 2
+const firstVersion = 3
 
 // migration is one numbered script.
 type migration struct {

@@ -60,13 +60,15 @@ type turnFetch struct {
 	held func(instance string, executionID uint64) (lastEventID uint64)
 	// peek leaves queue messages where they are.
 	peek bool
+	// setAside is called with what cannot be decoded, nil for the store's log.
+	setAside func(provider.DeadLetter)
 	codeSelection
 }
 
 // newTurnFetch checks what a fetch asks for; nil is one that no version fits. Error:
 // [provider.ErrInvalidArgument].
 func newTurnFetch(params provider.FetchOrchestrationParams) (*turnFetch, error) {
-	f := turnFetch{versions: anyVersion, cancelled: params.Cancelled, held: params.Held, peek: params.Peek}
+	f := turnFetch{versions: anyVersion, cancelled: params.Cancelled, held: params.Held, peek: params.Peek, setAside: params.SetAside}
 	var err error
 	if f.lockFor, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
 		return nil, err
@@ -161,7 +163,7 @@ func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, ne
 		return nil, err
 	}
 	found := newTurn(secret, instance, &f)
-	found.hidden = next.hidden
+	found.hidden, found.setAside = next.hidden, f.setAside
 	found, err = t.openTurn(ctx, log, found)
 	if found == nil || err != nil {
 		return nil, err

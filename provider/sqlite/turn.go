@@ -25,6 +25,8 @@ type turn struct {
 	hidden bool
 	// held is that of the fetch.
 	held func(instance string, executionID uint64) (lastEventID uint64)
+	// setAside is that of the fetch.
+	setAside func(provider.DeadLetter)
 }
 
 // newTurn is a turn of an instance that is locked with a secret for a fetch.
@@ -160,7 +162,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
-			if err := t.setMessageAside(ctx, log, instance, row, err); err != nil {
+			if err := t.setMessageAside(ctx, log, found, row, err); err != nil {
 				return nil, err
 			}
 			whole = false
@@ -192,25 +194,14 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 
 // setMessageAside moves a message out of the orchestrator queue.
 func (t *tx) setMessageAside(
-	ctx context.Context, log *slog.Logger, instance string, row sqlitedb.LockMessagesRow, cause error,
+	ctx context.Context, log *slog.Logger, found *turn, row sqlitedb.LockMessagesRow, cause error,
 ) error {
-	if err := t.setAside(ctx, log, sqlitedb.AddDeadLetterParams{
-		Queue: "orchestrator", QueueID: row.ID, InstanceID: instance, WorkItem: row.WorkItem, Error: cause.Error(),
+	if err := t.setAside(ctx, log, found.setAside, sqlitedb.AddDeadLetterParams{
+		Queue: messageQueue, QueueID: row.ID, InstanceID: found.Item.Instance, WorkItem: row.WorkItem, Error: cause.Error(),
 	}); err != nil {
 		return err
 	}
 	return t.DeleteMessage(ctx, row.ID)
-}
-
-// setAside keeps a message of either queue that cannot be decoded (§5.1, §5.10), for
-// somebody to look at. The caller deletes it from its queue.
-func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.AddDeadLetterParams) error {
-	letter.CreatedAt = t.now
-	t.reports = append(t.reports, func() {
-		log.ErrorContext(ctx, "set a message aside that cannot be decoded: see table dead_letters",
-			"queue", letter.Queue, "queue_id", letter.QueueID, "instance_id", letter.InstanceID, "error", letter.Error)
-	})
-	return t.AddDeadLetter(ctx, letter)
 }
 
 // loadKept is loadState for an instance of which this is known.

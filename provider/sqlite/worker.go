@@ -46,6 +46,8 @@ type workFetch struct {
 	owner    string
 	sessions bool
 	tags     provider.TagFilter
+	// setAside is that of the fetch.
+	setAside func(provider.DeadLetter)
 	codeSelection
 }
 
@@ -54,7 +56,7 @@ func (f *workFetch) nothing() bool { return f.unknownFor == 0 && f.tags.Mode() =
 
 // newWorkFetch checks what a fetch asks for. Error: [provider.ErrInvalidArgument].
 func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
-	f := workFetch{tags: params.Tags}
+	f := workFetch{tags: params.Tags, setAside: params.SetAside}
 	var err error
 	if f.lockFor, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return workFetch{}, err
@@ -147,7 +149,7 @@ func (t *tx) nextWork(
 		}
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
-			if err := t.setWorkAside(ctx, log, id, row, err); err != nil {
+			if err := t.setWorkAside(ctx, log, f, id, row, err); err != nil {
 				return nil, err
 			}
 			continue
@@ -174,10 +176,10 @@ func (t *tx) nextWork(
 // setWorkAside moves an activity that cannot be decoded out of the queue, whose
 // head it would block for ever.
 func (t *tx) setWorkAside(
-	ctx context.Context, log *slog.Logger, id int64, row sqlitedb.LockWorkRow, cause error,
+	ctx context.Context, log *slog.Logger, f workFetch, id int64, row sqlitedb.LockWorkRow, cause error,
 ) error {
-	if err := t.setAside(ctx, log, sqlitedb.AddDeadLetterParams{
-		Queue: "worker", QueueID: id, InstanceID: row.InstanceID, WorkItem: row.WorkItem, Error: cause.Error(),
+	if err := t.setAside(ctx, log, f.setAside, sqlitedb.AddDeadLetterParams{
+		Queue: workQueue, QueueID: id, InstanceID: row.InstanceID, WorkItem: row.WorkItem, Error: cause.Error(),
 	}); err != nil {
 		return err
 	}

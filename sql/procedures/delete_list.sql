@@ -20,8 +20,8 @@
 --   @messages    how many messages and activities were deleted
 --
 -- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store, kv_delta,
---   worker_queue: each row by its primary key, those of the key-value map by the instance's
---   index.
+--   worker_queue, dead_letters: each row by its primary key, those of the key-value map by the
+--   instance's index.
 --
 -- Hints: LOOP and INDEX seek each instance's rows. A plan that was made for an empty table would
 --   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when many
@@ -182,4 +182,19 @@ BEGIN
     INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id
     OPTION (KEEPFIXED PLAN);
     SET @messages = @messages + @@ROWCOUNT;
+END;
+
+-- What was set aside is deleted as well: sent again, it would reach a new instance of the same id.
+SET @portion = 1;
+WHILE @portion > 0
+BEGIN
+    DELETE FROM @work;
+    INSERT INTO @work (id)
+    SELECT TOP (1000) d.id
+    FROM @ids AS n
+    INNER LOOP JOIN duroxide.dead_letters AS d WITH (INDEX (ix_dead_letters_instance)) ON d.instance_id = n.instance_id;
+    SET @portion = @@ROWCOUNT;
+    DELETE TOP (1000) d
+    FROM @work AS k
+    INNER LOOP JOIN duroxide.dead_letters AS d WITH (ROWLOCK, INDEX (pk_dead_letters)) ON d.id = k.id;
 END;

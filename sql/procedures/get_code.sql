@@ -3,7 +3,7 @@
 -- to repeat.
 --
 -- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker,
---   start_instance.
+--   requeue_message, requeue_work, start_instance.
 -- Transaction: none. It is called before the caller's transaction begins, so that others wait for a
 --   new name only while it is added. In a transaction of the client's (enqueue_for_orchestrator) a
 --   new name is locked until that ends.

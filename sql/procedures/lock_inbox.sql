@@ -7,7 +7,7 @@
 -- new instances with neighbouring ids wait for each other.
 --
 -- Helper of: ack_instance_work, ack_work_item, append_with_execution, delete_orphan_messages,
---   enqueue_for_orchestrator, start_instance.
+--   enqueue_for_orchestrator, requeue_message, start_instance.
 -- Transaction: the caller's, which keeps the lock.
 --
 -- Parameters:

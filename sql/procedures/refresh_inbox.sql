@@ -4,7 +4,8 @@
 --
 -- Helper of: abandon_orchestration_item, ack_instance_work, ack_orchestration_item,
 --   ack_work_item, append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
---   fetch_orchestration_item, retry_held_instance, set_messages_aside, start_instance.
+--   fetch_orchestration_item, requeue_message, retry_held_instance, set_messages_aside,
+--   start_instance.
 -- Transaction: the caller's, which has locked the inbox by a write, as lock_inbox does.
 --
 -- Parameters:

@@ -222,3 +222,7 @@ CREATE TABLE duroxide.dead_letters (
     created_at  BIGINT        NOT NULL,
     CONSTRAINT pk_dead_letters PRIMARY KEY CLUSTERED (id)
 );
+GO
+
+-- For list_dead_letters and delete_list, which need those of an instance.
+CREATE INDEX ix_dead_letters_instance ON duroxide.dead_letters (instance_id, id);

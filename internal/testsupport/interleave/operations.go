@@ -218,6 +218,11 @@ func work() []operation {
 		{name: "set work aside", batch: sessionWorkOf(func(n int) string {
 			return fmt.Sprintf("EXEC duroxide.set_work_aside @lock_token = %s, @error = N'bad', @free_session = 1;\n", tokenOf(n))
 		})},
+		{name: "send a message again", batch: letterOf("orchestrator",
+			"EXEC duroxide.requeue_message @id = @l%[1]d, @instance_id = N'%[2]s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n")},
+		{name: "send an activity again", batch: letterOf("worker",
+			"EXEC duroxide.requeue_work @id = @l%[1]d, @instance_id = N'%[2]s', @execution_id = 3, @activity_id = 9, @session_id = NULL, @tag = NULL, @name = NULL, @work_item = N'{}';\n")},
+		{name: "delete a letter", batch: letterOf("worker", "EXEC duroxide.delete_dead_letter @id = @l%[1]d;\n")},
 		{name: "renew sessions", batch: func(id string, n int) string {
 			return withList(n, "(1, N'w"+id+"')", "EXEC duroxide.renew_session_lock @owners = @l%d, @extend_ms = 60000, @idle_ms = 600000;\n")
 		}},
@@ -299,6 +304,14 @@ COMMIT TRANSACTION;
 	}
 }
 
+// letterOf handles a letter of an instance, which it sets aside before.
+func letterOf(queue, call string) func(id string, n int) string {
+	return func(id string, n int) string {
+		return fmt.Sprintf("DECLARE @l%[1]d BIGINT; INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at) "+
+			"VALUES (N'%[3]s', %[1]d, N'%[2]s', N'{}', N'bad', 0); SET @l%[1]d = SCOPE_IDENTITY(); "+call, n, id, queue)
+	}
+}
+
 // readViews reads all columns of the views, as people do.
 func readViews() string {
 	var b strings.Builder
@@ -318,6 +331,8 @@ func readers() []operation {
 		{name: "read views", batch: always(readViews()), anywhere: true},
 		{name: "count messages", batch: always("EXEC duroxide.count_orphan_messages @older_than_ms = 0; EXEC duroxide.count_hidden_messages;\n"), anywhere: true},
 		{name: "list held instances", batch: always("EXEC duroxide.list_held_instances; EXEC duroxide.get_held_instance @instance_id = N'a';\n"), anywhere: true},
+		{name: "list dead letters", batch: always("EXEC duroxide.count_dead_letters; EXEC duroxide.list_dead_letters @instance_id = NULL, @after = 0, @limit = 9; " +
+			"EXEC duroxide.list_dead_letters @instance_id = N'a', @after = 0, @limit = 9; EXEC duroxide.get_dead_letter @id = 1;\n"), anywhere: true},
 		{name: "look for unknown code", batch: always("EXEC duroxide.list_unknown_code @unknown_ms = 1; EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;\n"), anywhere: true},
 		{name: "read history", batch: on("EXEC duroxide.read_history @instance_id = N'%s', @execution_id = 3, @first_event = 0;\n")},
 		{name: "get a value", batch: on("EXEC duroxide.get_kv_value @instance_id = N'%s', @kv_key = N'k';\n")},

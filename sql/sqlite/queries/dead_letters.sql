@@ -4,7 +4,36 @@
 INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
 VALUES (@queue, @queue_id, @instance_id, @work_item, @error, @created_at);
 
+-- name: CountDeadLetters :one
+SELECT count(*) FROM dead_letters;
+
+-- Lists letters, oldest first, with the beginning of their texts, which names their kinds.
+--
 -- name: ListDeadLetters :many
+SELECT id, queue, instance_id, CAST(substr(work_item, 1, 80) AS TEXT) AS head, error, created_at
+FROM dead_letters
+WHERE id > @after
+ORDER BY id
+LIMIT @most;
+
+-- ListDeadLetters for one instance.
+--
+-- name: ListInstanceDeadLetters :many
+SELECT id, queue, instance_id, CAST(substr(work_item, 1, 80) AS TEXT) AS head, error, created_at
+FROM dead_letters
+WHERE instance_id = @instance_id AND id > @after
+ORDER BY id
+LIMIT @most;
+
+-- name: GetDeadLetter :one
 SELECT *
 FROM dead_letters
-ORDER BY id;
+WHERE id = @id;
+
+-- name: DeleteDeadLettersOf :exec
+DELETE FROM dead_letters
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);
+
+-- name: DeleteDeadLetter :execrows
+DELETE FROM dead_letters
+WHERE id = @id;

@@ -294,3 +294,6 @@ CREATE TABLE dead_letters (
     error       TEXT    NOT NULL,
     created_at  INTEGER NOT NULL
 ) STRICT;
+
+-- For ListInstanceDeadLetters and DeleteInstanceDeadLetters.
+CREATE INDEX dead_letters_by_instance ON dead_letters (instance_id, id);

@@ -105,7 +105,8 @@ failed, 5 timed out, 130 interrupted.`,
 	)
 	root.AddCommand(
 		a.startCommand(), a.statusCommand(), a.historyCommand(), a.replayCommand(), a.raiseCommand(), a.cancelCommand(),
-		a.retryCommand(), a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
+		a.retryCommand(), a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(),
+		a.deadLettersCommand(), a.purgeCommand(),
 		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
 	)
 	return root

@@ -51,7 +51,8 @@ func TestManualShowsWhatJSONPrints(t *testing.T) {
 	shown := examples(t)
 	documents := []any{
 		&startedDocument{}, &statusDocument{}, &listDocument{}, &historyDocument{}, &replayDocument{}, &raisedDocument{}, &cancelledDocument{}, &retriedDocument{},
-		&metricsDocument{}, &planDocument{}, &schemaDocument{}, &dropDocument{}, &doctorDocument{}, &purgeDocument{},
+		&metricsDocument{}, &planDocument{}, &schemaDocument{}, &dropDocument{}, &doctorDocument{},
+		&lettersDocument{}, &shownLetterDocument{}, &handledLettersDocument{}, &purgeDocument{},
 	}
 	if len(shown) != len(documents) {
 		t.Fatalf("docs/cli.md shows %d documents, want %d", len(shown), len(documents))

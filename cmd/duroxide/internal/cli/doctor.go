@@ -27,17 +27,21 @@ type findingDocument struct {
 func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check a SQL Server database, its schema, and the login",
+		Short: "Check a store: a SQL Server database, its schema, and the login",
 		Long: `Check a SQL Server database, its schema, and the login: the version and the settings
 that matter, procedures that are missing or were edited, how tables and indexes are
 stored, what the login may do, and how far the server's clock is from this machine's.
-Nothing is changed.
+Of any store, check what work waits for: code that no worker has, code that fits, and
+somebody who looks at what could not be decoded. Nothing is changed.
 
 Each line is ok, a warning or a problem, and says what to do about it. For a setting, it
 has the T-SQL that changes the setting. A problem keeps workers from working, or from
 working correctly, and makes the exit code 1.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if storeURL, err := a.storeURL(cmd); err == nil && !server.IsAddress(storeURL) {
+				return a.withStore(cmd, false, a.examine)
+			}
 			return a.withDatabase(cmd, a.doctor)
 		},
 	}
@@ -50,6 +54,46 @@ func (a *app) doctor(ctx context.Context, d *server.Database) error {
 	if err != nil {
 		return err
 	}
+	return a.printFindings(findings)
+}
+
+// examine is doctor for a store without a server.
+func (a *app) examine(ctx context.Context, s session) error {
+	findings := []server.Finding{{
+		Check: "store", Level: server.OK, Detail: "the " + s.store.Name() + " store can be opened, and its schema is this release's",
+	}}
+	unknown, err := s.unknownCode(ctx)
+	if err != nil {
+		return err
+	}
+	for _, code := range unknown {
+		findings = append(findings, server.Finding{
+			Check: "code", Level: server.Warning, Detail: code.String(), Advice: "start a worker that registers it",
+		})
+	}
+	if len(unknown) == 0 {
+		findings = append(findings, server.Finding{Check: "code", Level: server.OK, Detail: "nothing waits for code that no worker has"})
+	}
+	held, reasons, err := s.countHeld(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range heldRows(reasons) {
+		findings = append(findings, server.Finding{
+			Check: "held", Level: server.Warning, Detail: row[1], Advice: "'duroxide list --status Held' shows the instances",
+		})
+	}
+	if held == 0 {
+		findings = append(findings, server.Finding{Check: "held", Level: server.OK, Detail: "no instance is held"})
+	}
+	letters, err := s.countLetters(ctx)
+	if err != nil {
+		return err
+	}
+	return a.printFindings(append(findings, server.JudgeDeadLetters(letters)))
+}
+
+func (a *app) printFindings(findings []server.Finding) error {
 	document := doctorDocument{[]findingDocument{}}
 	rows := [][]string{}
 	problems := 0

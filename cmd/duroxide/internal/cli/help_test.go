@@ -20,7 +20,8 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"", "start", "status", "history", "replay", "raise", "cancel", "retry", "list", "metrics",
-		"migrate", "migrate plan", "migrate up", "migrate status", "migrate verify", "migrate export", "migrate drop", "doctor", "purge", "demo", "bench",
+		"migrate", "migrate plan", "migrate up", "migrate status", "migrate verify", "migrate export", "migrate drop", "doctor", "dead-letters", "dead-letters show", "dead-letters send",
+		"dead-letters delete", "purge", "demo", "bench",
 		"bench parity", "bench sequence", "bench single", "bench cities", "bench claim", "bench children", "bench history", "bench timers",
 		"bench startup", "bench idle", "bench memory", "bench compare",
 	} {

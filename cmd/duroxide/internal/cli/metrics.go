@@ -31,6 +31,8 @@ type metricsDocument struct {
 		// These wait for code that no worker has had for provider.LiveFor, or whose tag no worker takes.
 		UnknownOrchestrations uint64 `json:"unknown_orchestrations"`
 		UnknownActivities     uint64 `json:"unknown_activities"`
+		// DeadLetters are in no queue any more.
+		DeadLetters uint64 `json:"dead_letters"`
 	} `json:"queues"`
 	Held []*heldCountDocument `json:"held"`
 }
@@ -69,6 +71,9 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	if err := s.countMessages(ctx, &document); err != nil {
 		return err
 	}
+	if document.Queues.DeadLetters, err = s.countLetters(ctx); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(document)
 	}
@@ -84,6 +89,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"  orphaned", decimal(document.Queues.Orphans)},
 		{"timers", decimal(document.Queues.Timers)},
 		{"queued activities", decimal(q.WorkerQueue)},
+		{"dead letters", decimal(document.Queues.DeadLetters)},
 		{"instances whose code no worker has", decimal(q.UnknownOrchestrations)},
 		{"activities that no worker takes", decimal(q.UnknownActivities)},
 	}, heldRows(reasons)...))

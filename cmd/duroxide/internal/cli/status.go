@@ -32,6 +32,8 @@ type statusDocument struct {
 	Failure             *failureDocument `json:"failure"`
 	// Held is null unless the status is Held.
 	Held *heldDocument `json:"held"`
+	// DeadLetters are the instance's messages and activities that could not be decoded.
+	DeadLetters []letterDocument `json:"dead_letters"`
 	// DroppedMessages counts what the executions lost at their ends.
 	DroppedMessages uint64 `json:"dropped_messages"`
 	// Stats are null for an instance that has vanished meanwhile.
@@ -108,10 +110,14 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	if err != nil {
 		return err
 	}
+	letters, err := s.letters(ctx, status.Instance)
+	if err != nil {
+		return err
+	}
 	document := statusDocument{
 		instanceDocument: describeInstance(info),
 		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion, Stats: stats,
-		DroppedMessages: status.DroppedMessages,
+		DeadLetters: letters, DroppedMessages: status.DroppedMessages,
 	}
 	document.Status = string(status.State)
 	var held *provider.HeldInstance
@@ -154,6 +160,7 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 	if held != nil {
 		rows = append(rows, heldStatusRows(held)...)
 	}
+	rows = append(rows, letterRows(document.DeadLetters)...)
 	if document.CustomStatus != nil {
 		rows = append(rows, []string{"custom status", *document.CustomStatus})
 	}

@@ -203,6 +203,10 @@ func (s session) lookUp(ctx context.Context, instance string) (provider.Instance
 	case err != nil:
 		return info, err
 	case use == nil:
+		if letters, err := s.letters(ctx, instance); err != nil || len(letters) > 0 {
+			return info, errors.Join(err, notFound("there is no instance %q, and %d of its messages could not be decoded and were set aside: "+
+				"'duroxide dead-letters' lists them", instance, len(letters)))
+		}
 		return info, noInstance(instance)
 	}
 	return info, notFound("instance %q is queued: no worker has begun %s yet", instance, use.Name)

@@ -277,6 +277,30 @@ func judgeHeld(held []mssqldb.ListHeldInstancesHeldRow) Finding {
 	}
 }
 
+// checkDeadLetters looks for what could not be decoded.
+func (p *patient) checkDeadLetters(ctx context.Context) error {
+	if p.trouble != nil {
+		return nil //nolint:nilerr // said already
+	}
+	result, err := p.queries.CountDeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, JudgeDeadLetters(uint64(result.Letters.Letters)))
+	return nil
+}
+
+// JudgeDeadLetters is never a problem of the store: nothing is lost, and somebody has to look.
+func JudgeDeadLetters(count uint64) Finding {
+	f := Finding{Check: "dead letters", Level: OK, Detail: "nothing was set aside"}
+	if count > 0 {
+		f.Level = Warning
+		f.Detail = fmt.Sprintf("%d messages or activities could not be decoded and were set aside; their instances wait for them", count)
+		f.Advice = "'duroxide dead-letters' lists them, sends them again (with the release that wrote them) and deletes them"
+	}
+	return f
+}
+
 // clockReading is the server's clock as seen from here.
 type clockReading struct {
 	// ahead is how far the server's clock is ahead of ours, give or take half a trip.

@@ -106,6 +106,7 @@ func checks() []check {
 	return append(list,
 		check{"code", (*patient).checkCode},
 		check{"held", (*patient).checkHeld},
+		check{"dead letters", (*patient).checkDeadLetters},
 		check{"clock", (*patient).checkClock},
 		check{"connections", (*patient).checkConnections},
 	)

@@ -1,0 +1,21 @@
+-- Counts what was set aside because it could not be decoded (§6.23).
+--
+-- Called by: Store.CountDeadLetters.
+-- Transaction: none.
+--
+-- Result sets:
+--   1 Letters: how many
+--
+-- Locks: dead_letters (shared, by ix_dead_letters_instance alone, key by key, while it reads; none
+--   under row versioning).
+--
+-- Hints: INDEX reads no row, which has the whole text.
+CREATE OR ALTER PROCEDURE duroxide.count_dead_letters
+AS
+SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-- gen:result Letters
+SELECT COUNT_BIG(*) AS letters
+FROM duroxide.dead_letters AS d WITH (INDEX (ix_dead_letters_instance));
+GO
+GRANT EXECUTE ON duroxide.count_dead_letters TO duroxide_reader;

@@ -1,0 +1,26 @@
+-- Returns something that was set aside because it could not be decoded, with its text (§6.23).
+--
+-- Called by: Store.GetDeadLetter, Store.RequeueDeadLetter.
+-- Transaction: none.
+--
+-- Parameters:
+--   @id  the letter
+--
+-- Result sets:
+--   1 Letter: no row, or the letter
+--
+-- Locks: dead_letters (the row, shared, by pk_dead_letters, while it reads; none under row
+--   versioning).
+--
+-- Hints: INDEX comes to the row by its key, whatever the statistics say.
+CREATE OR ALTER PROCEDURE duroxide.get_dead_letter
+    @id BIGINT
+AS
+SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-- gen:result Letter
+SELECT TOP (1) d.id, d.queue, d.instance_id, d.work_item, d.error, d.created_at
+FROM duroxide.dead_letters AS d WITH (INDEX (pk_dead_letters))
+WHERE d.id = @id;
+GO
+GRANT EXECUTE ON duroxide.get_dead_letter TO duroxide_reader;

@@ -1,0 +1,48 @@
+-- Lists what was set aside because it could not be decoded (§6.23), those set aside first first, with
+-- the beginning of each text, which names its kind.
+--
+-- Called by: Store.ListDeadLetters.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance whose letters are listed; NULL for all
+--   @after        the id after which to begin
+--   @limit        the largest number of letters
+--
+-- Result sets:
+--   1 Letters: the letters
+--
+-- Locks: dead_letters (shared, by pk_dead_letters, or by ix_dead_letters_instance for one instance,
+--   row by row, while it reads; none under row versioning).
+--
+-- Hints: INDEX reads no more than the page, in its order, and LOOP seeks the rows of the page.
+--
+-- gen:null @instance_id
+CREATE OR ALTER PROCEDURE duroxide.list_dead_letters
+    @instance_id NVARCHAR(400),
+    @after       BIGINT,
+    @limit       INT
+AS
+SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @page TABLE (id BIGINT NOT NULL PRIMARY KEY);
+IF @instance_id IS NULL
+    INSERT INTO @page (id)
+    SELECT TOP (@limit) d.id
+    FROM duroxide.dead_letters AS d WITH (INDEX (pk_dead_letters))
+    WHERE d.id > @after
+    ORDER BY d.id;
+ELSE
+    INSERT INTO @page (id)
+    SELECT TOP (@limit) d.id
+    FROM duroxide.dead_letters AS d WITH (INDEX (ix_dead_letters_instance))
+    WHERE d.instance_id = @instance_id
+      AND d.id > @after
+    ORDER BY d.id;
+-- gen:result Letters
+SELECT d.id, d.queue, d.instance_id, LEFT(d.work_item, 80) AS head, d.error, d.created_at
+FROM @page AS p
+INNER LOOP JOIN duroxide.dead_letters AS d WITH (INDEX (pk_dead_letters)) ON d.id = p.id
+ORDER BY d.id;
+GO
+GRANT EXECUTE ON duroxide.list_dead_letters TO duroxide_reader;
