@@ -28,8 +28,8 @@ func TestLog(t *testing.T) {
 		log := logOf(t, db, schema, garbled)
 		for _, want := range []string{
 			"level=WARN msg=\"dropped queue messages of an instance that does not exist\" instance_id=nobody count=2\n",
-			"queue=orchestrator queue_id=", "instance_id=garbled error=",
-			"queue=worker queue_id=", "instance_id=working error=",
+			"activity=false kind=", "instance_id=garbled ",
+			"activity=true kind=", "instance_id=working ",
 		} {
 			if !strings.Contains(log, want) {
 				t.Errorf("%s: the log lacks %q:\n%s", name, want, log)

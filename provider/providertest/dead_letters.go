@@ -223,7 +223,8 @@ func resendsActivities(e *env) {
 	var err error
 	params.Tags, err = provider.Tags("gpu")
 	e.ok(err, ruleLetterSent)
-	got := e.fetchWorkWith(params)
+	got := e.tryFetchWorkWith(params)
+	e.check(got != nil, ruleLetterSent, "the activity is not in its queue")
 	e.sameValue(got.Item, provider.WorkItem(item), ruleLetterSent, "activity")
 	same(e, got.AttemptCount, 1, ruleLetterSent)
 	e.fetchNoWork(params, ruleLetterSent)

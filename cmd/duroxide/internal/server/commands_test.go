@@ -428,3 +428,29 @@ func TestMigratingTakesAnOwner(t *testing.T) {
 	}
 	on(t, schema).expect(cli.ExitOK, "this release's", "migrate", "verify")
 }
+
+// TestDeadLettersOnAServer tells what could not be decoded, sends it again and deletes it, as on SQLite.
+func TestDeadLettersOnAServer(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	s := on(t, schema)
+	work(t, s.store)
+	s.run(cli.ExitOK, "start", "Approval", "approval-1")
+	s.await("approval-1", "list")
+	s.await("waits for event", "history", "approval-1")
+	if _, err := mssqltest.DB(t).ExecContext(t.Context(), "INSERT INTO "+migrate.Quote(schema)+".dead_letters "+
+		"(queue, queue_id, instance_id, work_item, error, created_at) VALUES (N'orchestrator', 1, N'approval-1', "+
+		`N'{"ExternalRaised":{"instance":"approval-1","name":"approval","data":"\"yes\""}}', N'it was damaged', 0), `+
+		`(N'worker', 2, N'nobody', N'[]', N'byte 0', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(cli.ExitOK, "letter 1, message ExternalRaised, at 1970-01-01 00:00:00: it was damaged", "status", "approval-1")
+	s.expect(cli.ExitOK, `"dead_letters":2}`, "metrics", "--json")
+	s.expect(cli.ExitOK, "2 messages or activities could not be decoded", "doctor")
+	s.expect(cli.ExitOK, `\"yes\"`, "dead-letters", "show", "1")
+	s.expect(cli.ExitOK, "Letter 1 was sent again.", "dead-letters", "send", "1")
+	s.expect(cli.ExitOK, "yes", "status", "approval-1", "--wait", "--timeout", "1m")
+	s.expect(cli.ExitOK, "Letter 2 was deleted.", "dead-letters", "delete", "2")
+	s.expect(cli.ExitOK, "Nothing was set aside.", "dead-letters")
+	s.expect(cli.ExitOK, "nothing was set aside", "doctor")
+}
