@@ -75,7 +75,7 @@ func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]columns
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
 			aside := sqlitedb.LockMessagesRow{ID: row.ID, Kind: row.Kind, WorkItem: row.WorkItem}
-			if err := t.setMessageAside(ctx, log, instance, aside, err); err != nil {
+			if err := t.setMessageAside(ctx, log, found, aside, err); err != nil {
 				return nil, err
 			}
 			continue

@@ -205,7 +205,7 @@ func (a *app) listLetters(ctx context.Context, s session, instance string) error
 		a.screen.Printf("Nothing was set aside.\n")
 		return nil
 	}
-	rows := [][]string{{"LETTER", "SET ASIDE", "INSTANCE", "WHAT", "REASON"}}
+	rows := [][]string{{"LETTER", "SINCE", "INSTANCE", "WHAT", "REASON"}}
 	for _, letter := range letters {
 		rows = append(rows, []string{decimal(letter.ID), letter.moment, letter.Instance, letter.what(), letter.Reason})
 	}
