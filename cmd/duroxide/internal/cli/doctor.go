@@ -62,18 +62,6 @@ func (a *app) examine(ctx context.Context, s session) error {
 	findings := []server.Finding{{
 		Check: "store", Level: server.OK, Detail: "the " + s.store.Name() + " store can be opened, and its schema is this release's",
 	}}
-	unknown, err := s.unknownCode(ctx)
-	if err != nil {
-		return err
-	}
-	for _, code := range unknown {
-		findings = append(findings, server.Finding{
-			Check: "code", Level: server.Warning, Detail: code.String(), Advice: "start a worker that registers it",
-		})
-	}
-	if len(unknown) == 0 {
-		findings = append(findings, server.Finding{Check: "code", Level: server.OK, Detail: "nothing waits for code that no worker has"})
-	}
 	held, reasons, err := s.countHeld(ctx)
 	if err != nil {
 		return err
