@@ -18,6 +18,7 @@ import (
 // such and typed by the generator.
 var tsqlPlaces = map[string]string{
 	"provider/mssql/migrate/statements.go":     "a plan is text, with values and names in it, and the lock is taken before there is a schema",
+	"provider/mssql/migrate/definition.go":     "messages say which statements a script may have",
 	"cmd/duroxide/internal/server/checks.go":   doctorAdvises,
 	"cmd/duroxide/internal/server/settings.go": doctorAdvises,
 	"cmd/duroxide/internal/server/tables.go":   doctorAdvises,

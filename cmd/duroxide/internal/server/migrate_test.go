@@ -21,7 +21,7 @@ func TestATenantLeaves(t *testing.T) {
 	}
 	s.expect(cli.ExitUsage, fmt.Sprintf("this removes schema %q with its instances (1)", schema), "migrate", "drop")
 	s.expect(cli.ExitOK, "greet-1", "list")
-	s.expect(cli.ExitOK, fmt.Sprintf(`{"schema":%q,"instances":1}`, schema), "migrate", "drop", "--yes", "--json")
+	s.expect(cli.ExitOK, fmt.Sprintf(`{"schema":%q,"instances":1,"left":[]}`, schema), "migrate", "drop", "--yes", "--json")
 	s.expect(cli.ExitOK, "does not exist", "migrate", "status")
 	s.expect(cli.ExitNotFound, "there is no duroxide schema", "migrate", "drop", "--yes")
 }

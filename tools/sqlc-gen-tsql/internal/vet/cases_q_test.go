@@ -200,6 +200,29 @@ func TestTables(t *testing.T) {
 		{"an insert, and a write to a table with one index", names + "INSERT INTO dbo.names (id) VALUES (1);\nDELETE FROM dbo.orders WHERE id = 1;", nil},
 		{"two tables", "SELECT n.id FROM dbo.names AS n INNER JOIN dbo.orders AS o ON n.id = o.id;", nil},
 	})
+	const filtered = "CREATE TABLE dbo.names (id int NOT NULL, ready int NOT NULL, token int, CONSTRAINT pk PRIMARY KEY (id));\n" +
+		"CREATE INDEX uf ON dbo.names (token) WHERE ready = 1 AND token IS NOT NULL;\nGO\n"
+	check(t, "Q9", vet.Options{}, []ruleCase{
+		{"half of the filter", filtered + "SELECT n.id FROM dbo.names AS n WITH (INDEX (uf)) WHERE n.token = 1 AND n.ready = 1;", []string{"4 Q9-filter"}},
+		{"all of it", filtered + "SELECT n.id FROM dbo.names AS n WITH (FORCESEEK (uf (token))) WHERE n.token IS NOT NULL AND n.ready = 1;", nil},
+		{"another value", filtered + "SELECT n.id FROM dbo.names AS n WITH (INDEX (uf)) WHERE n.token IS NOT NULL AND n.ready = 0;", []string{"4 Q9-filter"}},
+		{"of another table", filtered + "SELECT n.id FROM dbo.names AS n WITH (INDEX (uf))\nINNER JOIN dbo.names AS m ON m.token IS NOT NULL AND m.ready = 1;", []string{"4 Q9-filter"}},
+		{"an index without a filter", filtered + "SELECT n.id FROM dbo.names AS n WITH (INDEX (pk)) WHERE n.token = 1;", nil},
+		{"in a condition", filtered + "IF EXISTS (SELECT 1 FROM dbo.names AS n WITH (INDEX (uf)) WHERE n.token = 1) PRINT 1;", []string{"4 Q9-filter"}},
+	})
+	const list = "DECLARE @t TABLE (id int);\n"
+	check(t, "Q9", vet.Options{}, []ruleCase{
+		{"a plain join", list + "SELECT o.id FROM @t AS t\nINNER JOIN dbo.orders AS o ON o.id = t.id OPTION (KEEPFIXED PLAN);", []string{"3 Q9-pinned"}},
+		{"no plan is kept", list + "SELECT o.id FROM @t AS t INNER JOIN dbo.orders AS o ON o.id = t.id;", nil},
+		{"LOOP", list + "SELECT o.id FROM @t AS t INNER LOOP JOIN dbo.orders AS o ON o.id = t.id OPTION (KEEPFIXED PLAN);", nil},
+		{"FORCESEEK", list + "SELECT o.id FROM @t AS t INNER JOIN dbo.orders AS o WITH (FORCESEEK) ON o.id = t.id OPTION (KEEPFIXED PLAN);", nil},
+		{"IN", list + "DELETE o FROM dbo.orders AS o\nWHERE o.id IN (SELECT u.id FROM dbo.users AS u) OPTION (KEEPFIXED PLAN);", []string{"3 Q9-pinned"}},
+		{"in SET and in the list", list + "UPDATE o SET state = (SELECT MAX(u.id) FROM dbo.users AS u) FROM dbo.orders AS o OPTION (KEEPFIXED PLAN);\nSELECT (SELECT MAX(u.id) FROM dbo.users AS u) AS a OPTION (KEEPFIXED PLAN);", []string{"2 Q9-pinned", "3 Q9-pinned"}},
+		{"an APPLY", list + "SELECT n.id FROM @t AS t CROSS APPLY (SELECT TOP (1) o.id FROM dbo.orders AS o WHERE o.id = t.id ORDER BY o.id) AS n OPTION (KEEPFIXED PLAN);", nil},
+		{"an APPLY of a function", list + "SELECT n.id FROM @t AS t\nCROSS APPLY dbo.f(t.id) AS n OPTION (KEEPFIXED PLAN);", []string{"3 Q9-pinned"}},
+		{"a union of single tables", "SELECT o.id FROM dbo.orders AS o UNION ALL SELECT u.id FROM dbo.users AS u OPTION (KEEPFIXED PLAN);", nil},
+		{"LOOP JOIN", list + "INSERT INTO @t (id) SELECT u.id FROM dbo.users AS u WHERE NOT EXISTS (SELECT 1 FROM dbo.orders AS o WHERE o.id = u.id) OPTION (LOOP JOIN, KEEPFIXED PLAN);", nil},
+	})
 	tran := func(body string) string {
 		return proc("BEGIN TRY BEGIN TRAN;\n" + body + "\nCOMMIT; END TRY " + rollback)
 	}

@@ -228,4 +228,4 @@ SELECT j.job_id, (SELECT COUNT(*) FROM shop.done AS d WHERE d.job_id < j.job_id)
 FROM shop.jobs AS j
 WHERE j.owner_id = @owner_id
 ORDER BY done_before
-OPTION (KEEPFIXED PLAN); -- as above
+OPTION (LOOP JOIN, KEEPFIXED PLAN); -- as above
