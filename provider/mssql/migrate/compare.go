@@ -193,7 +193,7 @@ func setsIndexes(batch, table string) bool {
 		if t.is("CREATE") {
 			return false
 		}
-		sets = sets || t.is("ALTER") && i+1 < len(list) && list[i+1].is("INDEX") || t.kind == tokenText && strings.Contains(t.text, "ALTER INDEX")
+		sets = sets || t.is("ALTER") && i+1 < len(list) && list[i+1].is("INDEX") || t.kind == tokenText && strings.Contains(t.text, alterIndex)
 		names = names || t.name() == table || t.kind == tokenText && strings.Contains(t.text, "."+table+" ")
 	}
 	return sets && names

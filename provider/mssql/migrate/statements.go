@@ -115,5 +115,8 @@ const (
 	rebuildIndex = "ALTER INDEX %s ON duroxide.%s REBUILD;"
 )
 
+// alterIndex begins each statement that says how an index is stored.
+const alterIndex = "ALTER INDEX "
+
 // turnPageLocksOff takes the quoted names of an index, its schema and its table.
 const turnPageLocksOff = "ALTER INDEX %s ON %s.%s SET (ALLOW_PAGE_LOCKS = OFF);"
