@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/payload"
@@ -99,6 +100,9 @@ func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, 
 	var o sendOptions
 	for _, option := range options {
 		option.ofSend(&o)
+	}
+	if name := messageOf(item).Name; !utf8.ValidString(name) {
+		return fmt.Errorf("%s: the name is not valid UTF-8: %w", what, provider.ErrInvalidArgument)
 	}
 	if o.mustExist {
 		err = c.mustListen(ctx, o.tx, item.Target())

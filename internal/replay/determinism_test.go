@@ -441,24 +441,17 @@ func TestNondeterminismEndsTheExecutionCleanly(t *testing.T) {
 	wantItems(t, "orchestrator items", result.OrchestratorItems)
 }
 
-// What the code asks for fits what was recorded of it also where its texts are not valid UTF-8, as
-// events hold them otherwise, and a message of that name arrives.
+// What the code asks for fits what was recorded of it also where its payloads are not valid UTF-8, as
+// events hold them otherwise.
 func TestTextsThatAreNoUTF8(t *testing.T) {
 	t.Parallel()
 	const text = "caf\xe9\xe9"
 	fn := do(func(f flow, _ string) (string, error) {
-		f.activity(text, text)
-		f.sub(text, text)
-		f.Emit(replay.StartDetached{Name: text, Instance: "other", Input: text})
-		f.set(text, text)
-		if _, ok := f.KV(text); !ok {
-			t.Error("the key is not set")
-		}
-		f.Emit(replay.ClearKV{Key: text})
-		if !f.Patched(text) {
-			t.Error("the new code was not patched")
-		}
-		event, message := f.event(text), f.dequeue(text)
+		f.activity("A", text)
+		f.sub("S", text)
+		f.Emit(replay.StartDetached{Name: "D", Instance: "other", Input: text})
+		f.set("k", text)
+		event, message := f.event("e"), f.dequeue("q")
 		return f.text(event) + f.text(message), nil
 	})
 	first := newTurn(fn, nil)
@@ -466,7 +459,7 @@ func TestTextsThatAreNoUTF8(t *testing.T) {
 	result := run(t, first)
 	wantOutcome(t, result, replay.Continue)
 	past := recorded(t, result.HistoryDelta)
-	messages := []provider.WorkItem{raised("caf\uFFFD\uFFFD", "1"), queued("caf\uFFFD\uFFFD", "2")}
+	messages := []provider.WorkItem{raised("e", "1"), queued("q", "2")}
 	again := run(t, newTurn(fn, past, messages...))
 	kept := newTurn(fn, nil, messages...)
 	kept.Resume = result.Suspended
@@ -476,6 +469,37 @@ func TestTextsThatAreNoUTF8(t *testing.T) {
 	}
 	for _, next := range []*replay.Result{again, run(t, kept)} {
 		wantOutcome(t, next, replay.Completed)
+	}
+}
+
+// A name that is not valid UTF-8 is refused, whatever it names. Events would hold another one, and so two keys could
+// become one.
+func TestNamesThatAreNoUTF8(t *testing.T) {
+	t.Parallel()
+	const name = "caf\xe9"
+	for what, call := range map[string]func(f flow){
+		"an activity's name":      func(f flow) { f.activity(name, "") },
+		"a tag":                   func(f flow) { f.Emit(replay.CallActivity{Name: "A", Tag: new(name)}) },
+		"a session's id":          func(f flow) { f.Emit(replay.CallActivity{Name: "A", SessionID: new(name)}) },
+		"an event's name":         func(f flow) { f.event(name) },
+		"a queue's name":          func(f flow) { f.dequeue(name) },
+		"an orchestration's name": func(f flow) { f.sub(name, "") },
+		"a key":                   func(f flow) { f.set(name, "1") },
+		"a key to read":           func(f flow) { f.KV(name) },
+		"a key to clear":          func(f flow) { f.Emit(replay.ClearKV{Key: name}) },
+		"a marker":                func(f flow) { f.Patched(name) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+				call(f)
+				return "", nil
+			}), nil))
+			wantOutcome(t, result, replay.Failed)
+			if text := result.Details.DisplayMessage(); !strings.Contains(text, `must be valid UTF-8: "caf\xe9"`) {
+				t.Errorf("failed with %q", text)
+			}
+		})
 	}
 }
 

@@ -89,7 +89,7 @@ func (v *Env) NowMs() uint64 {
 
 // Emit asks for something and returns the place of its result. It does not
 // block. A child's id that is reserved fails the call at once, and nothing is
-// recorded of it; that of a detached start panics.
+// recorded of it; that of a detached start panics, and so does a name that is not valid UTF-8.
 func (v *Env) Emit(action Action) *Handle {
 	return v.emit(action, v.coroutine.branch.Load())
 }
@@ -210,7 +210,7 @@ func (v *Env) CustomStatus() *string {
 // KV returns the value of a key.
 func (v *Env) KV(key string) (provider.KVEntry, bool) {
 	v.coroutine.mustOwn()
-	mend(&key)
+	mustBeText("a key", key)
 	entry, ok := v.kv[key]
 	return entry, ok
 }

@@ -93,7 +93,7 @@ func beforeTheEnd(history []provider.Event) int {
 // once.
 func (v *Env) Patched(marker string) bool {
 	v.coroutine.mustRun()
-	mend(&marker)
+	mustBeText("a marker", marker)
 	patched, known := v.patches[marker]
 	if known {
 		return patched

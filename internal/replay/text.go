@@ -1,42 +1,56 @@
 package replay
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
-// wellFormed is an action with its texts as events hold them (§3.1): a replay compares the two, and
-// messages go by their names. Ids, tags and sessions stay, as the stores refuse those that are not
-// valid UTF-8.
+// wellFormed is an action with its payloads as events hold them (§3.1): a replay compares the two. A name that is not
+// valid UTF-8 ends the function: an event, a queue and a key would have another name than the one that was asked for, and
+// two of them could be one.
 func wellFormed(action Action) Action {
 	switch a := action.(type) {
 	case CallActivity:
-		if mend(&a.Name, &a.Input) {
+		mustBeText("an activity's name", a.Name)
+		if a.Tag != nil {
+			mustBeText("a tag", *a.Tag)
+		}
+		if a.SessionID != nil {
+			mustBeText("a session's id", *a.SessionID)
+		}
+		if mend(&a.Input) {
 			return a
 		}
 	case WaitEvent:
-		if mend(&a.Name) {
-			return a
-		}
+		mustBeText("an event's name", a.Name)
 	case Dequeue:
-		if mend(&a.Name) {
-			return a
-		}
+		mustBeText("a queue's name", a.Name)
 	case CallSub:
-		if mend(&a.Name, &a.Input) {
+		mustBeText("an orchestration's name", a.Name)
+		if mend(&a.Input) {
 			return a
 		}
 	case StartDetached:
-		if mend(&a.Name, &a.Input) {
+		mustBeText("an orchestration's name", a.Name)
+		if mend(&a.Input) {
 			return a
 		}
 	case SetKV:
-		if mend(&a.Key, &a.Value) {
+		mustBeText("a key", a.Key)
+		if mend(&a.Value) {
 			return a
 		}
 	case ClearKV:
-		if mend(&a.Key) {
-			return a
-		}
+		mustBeText("a key", a.Key)
 	}
 	return action
+}
+
+// mustBeText panics if a name is not valid UTF-8.
+func mustBeText(what, name string) {
+	if !utf8.ValidString(name) {
+		panic(fmt.Sprintf("%s must be valid UTF-8: %q", what, name))
+	}
 }
 
 // mend makes each byte that is not valid UTF-8 U+FFFD, and reports whether there was one.

@@ -189,6 +189,7 @@ func categories() []category {
 		heartbeats(),
 		heldHistory(),
 		moreDeletion(),
+		moreTruth(),
 		moreBulkDeletion(),
 		moreBulk(),
 		morePrune(),

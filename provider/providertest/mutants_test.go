@@ -33,7 +33,7 @@ func mutants() []mutant {
 	for _, some := range [][]mutant{
 		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), peekingMutants(), selectionMutants(), sessionMutants(),
 		keyMutants(), statusMutants(), statsMutants(), listMutants(), deletionMutants(), bulkMutants(), pruneMutants(),
-		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), unknownMutants(), letterMutants(), pageMutants(),
+		damageMutants(), waitMutants(), contextMutants(), takingMutants(), takeWaitMutants(), endingMutants(), noticeMutants(), renewingMutants(), heartbeatMutants(), startingMutants(), holdingMutants(), unknownMutants(), letterMutants(), pageMutants(), truthMutants(),
 	} {
 		all = append(all, some...)
 	}
