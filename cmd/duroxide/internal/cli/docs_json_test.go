@@ -52,7 +52,7 @@ func TestManualShowsWhatJSONPrints(t *testing.T) {
 	documents := []any{
 		&startedDocument{}, &statusDocument{}, &listDocument{}, &historyDocument{}, &replayDocument{}, &raisedDocument{}, &cancelledDocument{}, &retriedDocument{},
 		&metricsDocument{}, &planDocument{}, &schemaDocument{}, &dropDocument{}, &doctorDocument{},
-		&lettersDocument{}, &shownLetterDocument{}, &handledLettersDocument{}, &purgeDocument{},
+		&lettersDocument{}, &shownLetterDocument{}, &handledLettersDocument{}, &purgeDocument{}, &dryRunDocument{},
 	}
 	if len(shown) != len(documents) {
 		t.Fatalf("docs/cli.md shows %d documents, want %d", len(shown), len(documents))

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -31,6 +33,13 @@ type purgeDocument struct {
 	OrphanMessages uint64 `json:"orphan_messages"`
 }
 
+// dryRunDocument is what `purge --dry-run --json` prints: what a purge would delete now.
+type dryRunDocument struct {
+	Before         string `json:"before"`
+	Instances      uint64 `json:"instances"`
+	OrphanMessages uint64 `json:"orphan_messages"`
+}
+
 // purgeFlags are the flags of purge.
 type purgeFlags struct {
 	olderThan  age
@@ -39,6 +48,8 @@ type purgeFlags struct {
 	batch      int
 	executions bool
 	orphans    age
+	yes        bool
+	dryRun     bool
 }
 
 // orphansStay is how long messages for instances that never began stay by default.
@@ -62,7 +73,10 @@ it, an orchestration that continues as new for ever keeps all of its executions.
 current execution always stays.
 
 Messages for instances that never began will never be read. They are deleted once they
-are older than --orphans-older-than.`,
+are older than --orphans-older-than.
+
+What is deleted cannot be brought back. On a terminal purge asks first. Elsewhere it
+needs --yes. --dry-run counts what would be deleted, and deletes nothing.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed("older-than")
@@ -70,7 +84,7 @@ are older than --orphans-older-than.`,
 				return usageError{cmd, err}
 			}
 			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
-				return a.purge(ctx, s, f)
+				return a.purge(ctx, cmd, s, f)
 			})
 		},
 	}
@@ -79,6 +93,8 @@ are older than --orphans-older-than.`,
 	cmd.Flags().IntVar(&f.batch, "batch", 100, "`number` of instances in a batch; --budget is checked between batches")
 	cmd.Flags().BoolVar(&f.executions, "executions", false, "also delete old executions of instances that stay")
 	cmd.Flags().Var(&f.orphans, "orphans-older-than", "delete messages for instances that never began when they are older than this `age`")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "delete without asking; required without a terminal")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "count what would be deleted, and delete nothing")
 	cmd.GroupID = operateGroup
 	return a.storeFlags(cmd)
 }
@@ -91,6 +107,8 @@ func (f *purgeFlags) check() error {
 		return errors.New("--budget must not be negative")
 	case f.batch < 1 || f.batch > provider.DefaultBulkLimit:
 		return fmt.Errorf("--batch must be from 1 to %d", provider.DefaultBulkLimit)
+	case f.dryRun && (f.executions || f.budget > 0):
+		return errors.New("--dry-run counts all instances, and no executions of those that stay; leave out --executions and --budget")
 	}
 	return nil
 }
@@ -139,8 +157,14 @@ func (a *age) String() string {
 // Type implements pflag's Value.
 func (*age) Type() string { return "age" }
 
-func (a *app) purge(ctx context.Context, s session, f purgeFlags) error {
+func (a *app) purge(ctx context.Context, cmd *cobra.Command, s session, f purgeFlags) error {
 	p := purge{session: s, flags: f, before: time.Now().Add(-time.Duration(f.olderThan))}
+	if f.dryRun {
+		return a.dryRun(ctx, p)
+	}
+	if err := a.confirmPurge(cmd, p); err != nil {
+		return err
+	}
 	if f.budget > 0 {
 		p.until = time.Now().Add(f.budget)
 	}
@@ -160,6 +184,55 @@ func (a *app) purge(ctx context.Context, s session, f purgeFlags) error {
 		a.screen.Printf("The budget of %v was used up before everything was deleted. Run the same command again to continue.\n", f.budget)
 	}
 	return err
+}
+
+// confirmPurge asks on a terminal, and refuses elsewhere, unless --yes is given.
+func (a *app) confirmPurge(cmd *cobra.Command, p purge) error {
+	if p.flags.yes {
+		return nil
+	}
+	if a.json || !screen.IsTerminal(a.env.Stdin) || !screen.IsTerminal(a.env.Stdout) {
+		return usageError{cmd, fmt.Errorf("this deletes what ended before %s for ever; to do it, add --yes, or --dry-run to see how much it is",
+			instant(p.before))}
+	}
+	a.screen.Printf("Delete what ended before %s for ever? [y/N] ", instant(p.before))
+	answer, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errors.New("nothing was deleted")
+	}
+	return nil
+}
+
+// dryRun prints what the purge would delete.
+func (a *app) dryRun(ctx context.Context, p purge) error {
+	d := dryRunDocument{Before: instant(p.before)}
+	if collector, ok := p.admin.(provider.OrphanCollector); ok {
+		orphans, err := collector.CountOrphanMessages(ctx, time.Duration(p.flags.orphans))
+		if err != nil {
+			return err
+		}
+		d.OrphanMessages = orphans.Messages
+	}
+	err := p.inPages(ctx, "finished instances", &p.before, func(ctx context.Context, ids []string) error {
+		n, err := p.countTrees(ctx, ids)
+		d.Instances += n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(d)
+	}
+	printTable(a.screen, [][]string{
+		{"ended before", d.Before},
+		{"instances to delete", decimal(d.Instances)},
+		{"orphaned messages to delete", decimal(d.OrphanMessages)},
+	})
+	return nil
 }
 
 // printPurge prints what was deleted, also by a purge that failed later.
@@ -262,6 +335,25 @@ func (p *purge) deleteInstances(ctx context.Context, ids []string) error {
 	p.result.Events += r.EventsDeleted
 	p.result.QueueMessages += r.QueueMessagesDeleted
 	return err
+}
+
+// countTrees counts the instances that a deletion of these would delete: the trees of the roots among them.
+func (p *purge) countTrees(ctx context.Context, ids []string) (n uint64, err error) {
+	for _, id := range ids {
+		parent, err := p.admin.GetParentID(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) || parent != nil {
+			continue // deleted meanwhile, or deleted with its root
+		}
+		if err != nil {
+			return n, err
+		}
+		tree, err := p.admin.GetInstanceTree(ctx, id)
+		if err != nil && !errors.Is(err, provider.ErrNotFound) {
+			return n, err
+		}
+		n += uint64(tree.Size())
+	}
+	return n, nil
 }
 
 func (p *purge) pruneExecutions(ctx context.Context, ids []string) error {

@@ -167,7 +167,7 @@ func TestPurgeThatFails(t *testing.T) {
 		store, err := sqlite.OpenMemory(ctx, nil)
 		return unreachable{store}, err
 	}}
-	code, stdout, stderr := run(t.Context(), stores, "purge", "--older-than", "1d", "--store", "test:")
+	code, stdout, stderr := run(t.Context(), stores, "purge", "--yes", "--older-than", "1d", "--store", "test:")
 	if code != cli.ExitFailure || !strings.Contains(stdout, "instances deleted          0\n") || strings.Contains(stdout, "budget") {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
@@ -284,7 +284,7 @@ func TestAgesThatAreNone(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0d", "1.5d", "106751d", "12h"} {
-		if code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
+		if code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--yes", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
 			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
 	}

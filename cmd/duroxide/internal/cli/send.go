@@ -28,7 +28,8 @@ func (a *app) raiseCommand() *cobra.Command {
 		Short: "Raise an event that an instance waits for",
 		Long: `Raise the event EVENT for the instance ID. An orchestration that waits for an event of
 that name receives it. If it does not wait for one yet, the event is lost: 'duroxide
-history' shows what it waits for and what has arrived.
+history' shows what it waits for and what has arrived. An instance that waits for a
+message of a queue of that name is refused: it would never see the event.
 
 DATA is text: a string as it is, anything else as JSON. "-" reads it from the standard
 input. Without DATA it is null.`,
@@ -51,6 +52,9 @@ func (a *app) raise(ctx context.Context, s session, instance, event string, data
 	if err := s.mustListen(ctx, instance, force); err != nil {
 		return err
 	}
+	if err := s.mustNotDequeue(ctx, instance, event); err != nil {
+		return err
+	}
 	if err := s.RaiseEvent(ctx, instance, event, data); err != nil {
 		return err
 	}
@@ -58,6 +62,41 @@ func (a *app) raise(ctx context.Context, s session, instance, event string, data
 		return a.printJSON(raisedDocument{instance, event})
 	}
 	a.screen.Printf("Raised %q for %q.\n", event, instance)
+	return nil
+}
+
+// mustNotDequeue refuses an event for an instance that waits for a message of a queue of that name, and for no event: it
+// would never see the event.
+func (s session) mustNotDequeue(ctx context.Context, instance, name string) error {
+	events, err := s.store.Read(ctx, instance)
+	if err != nil {
+		return err
+	}
+	waits, arrived := map[uint64]bool{}, 0 // the calls that want a message, by event id
+	for _, event := range events {
+		switch k := event.Kind.(type) {
+		case provider.ExternalSubscribed:
+			if k.Name == name {
+				return nil
+			}
+		case provider.QueueSubscribed:
+			if k.Name == name {
+				waits[event.EventID] = true
+			}
+		case provider.QueueSubscriptionCancelled:
+			if event.SourceEventID != nil {
+				delete(waits, *event.SourceEventID)
+			}
+		case provider.QueueEventDelivered:
+			if k.Name == name {
+				arrived++
+			}
+		}
+	}
+	if len(waits) > arrived {
+		return fmt.Errorf("instance %q waits for a message of the queue %q, not for an event, and would never see this; "+
+			"send a message with Client.Enqueue", instance, name)
+	}
 	return nil
 }
 

@@ -81,6 +81,9 @@ type sqlitePlace struct {
 	config sqlite.Config
 }
 
+// afterMark says what a ? in a path is taken for.
+const afterMark = "; what follows a ? is options: name a file with a ? in its path through a link without one"
+
 // parseSQLite reads path?synchronous=normal.
 func parseSQLite(place string) (sqlitePlace, error) {
 	path, options, _ := strings.Cut(strings.TrimPrefix(place, "//"), "?")
@@ -90,7 +93,7 @@ func parseSQLite(place string) (sqlitePlace, error) {
 	p := sqlitePlace{path: path}
 	values, err := url.ParseQuery(options)
 	if err != nil {
-		return p, badURL("sqlite: the options after ? cannot be read: %v", err)
+		return p, badURL("sqlite: the options after ? cannot be read: %v%s", err, afterMark)
 	}
 	for name, list := range values {
 		switch option := name + "=" + list[len(list)-1]; option {
@@ -99,7 +102,7 @@ func parseSQLite(place string) (sqlitePlace, error) {
 		case "synchronous=normal":
 			p.config.Synchronous = sqlite.Normal
 		default:
-			return p, badURL("sqlite: unknown option %s; there are synchronous=full and synchronous=normal", option)
+			return p, badURL("sqlite: unknown option %s; there are synchronous=full and synchronous=normal%s", strings.TrimSuffix(option, "="), afterMark)
 		}
 	}
 	return p, nil

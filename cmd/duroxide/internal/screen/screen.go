@@ -31,9 +31,14 @@ type Screen struct {
 // New returns a screen on w. Colours need a terminal, and that the environment
 // variable NO_COLOR is not set (https://no-color.org).
 func New(w io.Writer, getenv func(string) string) *Screen {
-	file, ok := w.(*os.File)
-	terminal := ok && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd())) && getenv("TERM") != "dumb"
+	terminal := IsTerminal(w) && getenv("TERM") != "dumb"
 	return &Screen{Writer: w, terminal: terminal, colours: terminal && getenv("NO_COLOR") == ""}
+}
+
+// IsTerminal reports whether somebody types into what is read, or sees what is written.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd()))
 }
 
 // Printf writes. [Screen.Err] tells whether that failed.

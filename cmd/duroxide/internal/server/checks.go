@@ -344,7 +344,8 @@ func judgeClock(r clockReading) Finding {
 	if r.ahead.Abs()-r.trip/2 > tolerable {
 		f.Level = Warning
 		f.Advice = "synchronise both clocks (NTP): times in histories and times of instances differ by that much, and the age by which purge deletes " +
-			"is wrong by that much; leases and timers are right"
+			"is wrong by that much; leases and timers are right; let NTP slew the server's clock and never set it back: set back by an hour, it makes " +
+			"timers an hour late, and work of a worker that died waits an hour longer for the next"
 	}
 	return f
 }

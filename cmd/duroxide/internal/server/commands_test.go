@@ -286,9 +286,9 @@ func TestCommandsOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, "yes", "status", "approval-1", "--wait", "--timeout", "1m")
 	s.expect(cli.ExitOK, `"instances":{"total":3,"running":0,"completed":2,"failed":1,"held":0}`, "metrics", "--json")
 
-	s.expect(cli.ExitOK, "instances deleted          0", "purge", "--older-than", "1h")
-	s.expect(cli.ExitOK, `"complete":false,"instances":1,`, "purge", "--older-than", "0s", "--batch", "1", "--budget", "1ns", "--json")
-	s.expect(cli.ExitOK, `"complete":true,"instances":2,`, "purge", "--older-than", "0s", "--executions", "--json")
+	s.expect(cli.ExitOK, "instances deleted          0", "purge", "--yes", "--older-than", "1h")
+	s.expect(cli.ExitOK, `"complete":false,"instances":1,`, "purge", "--yes", "--older-than", "0s", "--batch", "1", "--budget", "1ns", "--json")
+	s.expect(cli.ExitOK, `"complete":true,"instances":2,`, "purge", "--yes", "--older-than", "0s", "--executions", "--json")
 	s.expect(cli.ExitOK, "No instances.", "list")
 }
 
@@ -331,7 +331,7 @@ func TestRigsOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, `"round_trips_per_second":`, "bench", "idle", "--store", s.store, "--workers", "1,2", "--duration", "50ms", "--json")
 	s.expect(cli.ExitOK, "Six turns", "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2")
 	s.expect(cli.ExitFailure, "the store is not empty", "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2")
-	empty := func() { s.run(cli.ExitOK, "purge", "--older-than", "0s") }
+	empty := func() { s.run(cli.ExitOK, "purge", "--yes", "--older-than", "0s") }
 	empty()
 	stdout, _ := s.run(cli.ExitOK, "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2", "--json")
 	var cities struct {
