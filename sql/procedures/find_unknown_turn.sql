@@ -19,8 +19,8 @@
 --   pk_orchestrator_queue and ix_orchestrator_queue_kind). Nothing stays locked.
 --
 -- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of find_turn. LOOP seeks the
---   message of each instance, and INDEX its requests. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   message of each instance, and FORCESEEK its requests. KEEPFIXED PLAN prevents a new plan when
+--   many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,
@@ -58,7 +58,7 @@ CROSS APPLY (
           @cancelled = 0
           OR EXISTS (
               SELECT 1
-              FROM duroxide.orchestrator_queue AS r WITH (INDEX (ix_orchestrator_queue_kind))
+              FROM duroxide.orchestrator_queue AS r WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
               WHERE r.instance_id = b.instance_id
                 AND r.kind = 3
                 AND r.visible_at <= @now
