@@ -44,10 +44,8 @@ type Status struct {
 	CustomStatus *string
 	// CustomStatusVersion grows with each change of the custom status.
 	CustomStatusVersion uint64
-	// DroppedMessages counts the queue messages that this instance has lost so far: an execution that continues as
-	// new takes at most 100 unread messages along. Executions that a framework version before 0.1.31 began also lose
-	// messages that a Dequeue had received and the function had not read. Messages that other implementations of
-	// Duroxide dropped are not counted.
+	// DroppedMessages counts the queue messages that this instance lost when a worker of an early build continued it
+	// as new. Workers lose none now. Messages that other implementations of Duroxide dropped are not counted.
 	DroppedMessages uint64
 }
 
