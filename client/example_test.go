@@ -330,3 +330,12 @@ func ExampleClient_RetryHeld() {
 	fmt.Println(errors.Is(c.RetryHeld(ctx, run.Instance()), client.ErrNotHeld))
 	// Output: true
 }
+
+// A list of the held instances says what each waits for. Here none is held.
+func ExampleClient_ListHeld() {
+	ctx, c, stop := working()
+	defer stop()
+	held, err := c.ListHeld(ctx)
+	fmt.Println(held, err)
+	// Output: [] <nil>
+}

@@ -108,7 +108,7 @@ func TestBacklogSurvivesKills(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer store.Close()
+				t.Cleanup(func() { _ = store.Close() })
 				survive(t, store, total, path, "", strconv.Itoa(each))
 			})
 			t.Run("mssql", func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestBacklogSurvivesKills(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer store.Close()
+				t.Cleanup(func() { _ = store.Close() })
 				survive(t, store, total, mssqltest.DSN(t), schema, strconv.Itoa(each))
 			})
 		})

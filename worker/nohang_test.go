@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -160,12 +161,19 @@ func TestBlockedFunctionCanBeCancelled(t *testing.T) {
 	}
 }
 
-// A worker whose store is closed says so, also one that has nothing to do.
+// A worker whose store is closed ends with an error that says so, also one that has nothing to do.
 func TestClosedStoreIsTold(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		logger, told := toldIn("the store fails")
-		runWorker(t, store, worker.Options{Logger: logger}, callEcho, echo)
+		w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			err = w.Register(callEcho, echo)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- w.Run(context.WithoutCancel(t.Context())) }()
 		result(t, start(t, store, callEcho, "")) // and there is nothing more to do
 		closer, ok := store.(io.Closer)
 		if !ok {
@@ -174,7 +182,9 @@ func TestClosedStoreIsTold(t *testing.T) {
 		if err := closer.Close(); err != nil {
 			t.Fatal(err)
 		}
-		receive(t, "the log's line", told)
+		if err := receive(t, "the end of Run", ended); !errors.Is(err, provider.ErrClosed) {
+			t.Errorf("Run returned %v", err)
+		}
 	})
 }
 

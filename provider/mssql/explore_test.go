@@ -82,7 +82,7 @@ func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios
 func TestExploreOptimizedLocking(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	lab := interleave.NewLab(t, interleave.Variant{RowVersions: true, OptimizedLocking: true, Amend: mssqltest.Amendment(t)})
-	for _, s := range append(interleave.Claims(), interleave.Leases()...) { //nolint:paralleltest // they share a server
+	for _, s := range interleave.WithOptimizedLocking() { //nolint:paralleltest // they share a server
 		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s), false) })
 	}
 }

@@ -30,34 +30,6 @@ func truthMutants() []mutant {
 				return info, err
 			}
 		}},
-		{
-			"gives work that others have named to fetches without names", "§5.20 Known nil",
-			[]string{"more selection by code/fetch_without_names_leaves_alone_what_others_named"},
-			func(c *calls, sound calls) {
-				c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-					if params.Known == nil {
-						params.Known = knows("A@1", "A@2", "X")
-					}
-					return sound.FetchOrchestrationItem(ctx, params)
-				}
-			},
-		},
-		{
-			"counts the attempts of fetches without names for all", "§5.20 Attempts",
-			[]string{"more selection by code/attempts_without_names_do_not_count_for_names"},
-			func(c *calls, sound calls) {
-				var unnamed uint32
-				c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-					got, err := sound.FetchOrchestrationItem(ctx, params)
-					if got != nil && params.Known == nil {
-						unnamed++
-					} else if got != nil {
-						got.AttemptCount += unnamed
-					}
-					return got, err
-				}
-			},
-		},
 	}
 }
 

@@ -225,7 +225,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("fetched %v, %v", work, err)
 	}
 	must(t, s.Close())
-	for _, want := range []string{"level=WARN", "instance_id=nobody", "level=ERROR", "instance_id=garbled", "queue=worker"} {
+	for _, want := range []string{"level=WARN", "instance_id=nobody", "level=ERROR", "instance_id=garbled", "activity=true"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q", want)
 		}

@@ -52,7 +52,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",
-		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            INSERT INTO @messages", new: "            INSERT INTO @messages",
+		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            IF EXISTS", new: "            IF EXISTS",
 	},
 	{
 		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_orchestration_item",
@@ -109,8 +109,10 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "adds the message before it locks the inbox", kind: orderSwapped, module: "enqueue_for_orchestrator",
-		old: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)\n    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);\n",
-		new: "    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)\n    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);\n    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n",
+		old: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    IF @queue",
+		new: "    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)\n" +
+			"    VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @now + @delay_ms, @now);\n    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n" +
+			"    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;\n    COMMIT TRANSACTION;\n    RETURN;\n    IF @queue",
 	},
 	{
 		what: "commits before the inbox hears of the message", kind: commitMoved, module: "enqueue_for_orchestrator",

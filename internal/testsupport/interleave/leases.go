@@ -376,7 +376,7 @@ func behindALongTransaction() []Scenario {
 // blocked is a call about the held activities of a and b, while somebody has the row of a for two seconds. left counts 0 when the call has
 // done its work for b. The other one sleeps in small portions, since a schedule may end a few of them early, which moves the clock.
 func blocked(name, call, left string) Scenario {
-	const long = "BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET attempt_count = attempt_count WHERE instance_id = N'a'; " +
+	const long = "BEGIN TRANSACTION; UPDATE q SET attempt_count = attempt_count FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) WHERE q.instance_id = N'a'; " +
 		"DECLARE @n INT = 0; WHILE @n < 20 BEGIN SET @n += 1; WAITFOR DELAY '00:00:00.100'; END; COMMIT;"
 	return Scenario{
 		Name:    name,

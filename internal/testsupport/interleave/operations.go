@@ -175,7 +175,7 @@ func turns() []operation {
 		{name: "renew turn", batch: turnOf(renewTurnOf)},
 		{name: "set messages aside", batch: func(id string, n int) string {
 			turn, _, _ := held(id)
-			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.lock_token = %s HAVING COUNT(*) > 0; "+
+			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND q.lock_token = %s HAVING COUNT(*) > 0; "+
 				"EXEC duroxide.set_messages_aside @lock_token = %[3]s, @letters = @l%[1]d;\n", n, id, tokenOf(turn))
 		}},
 		{name: "append events", batch: func(id string, n int) string {
@@ -219,10 +219,10 @@ func work() []operation {
 			return fmt.Sprintf("EXEC duroxide.set_work_aside @lock_token = %s, @error = N'bad', @free_session = 1;\n", tokenOf(n))
 		})},
 		{name: "send a message again", batch: letterOf("orchestrator",
-			"EXEC duroxide.requeue_message @id = @l%[1]d, @instance_id = N'%[2]s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n")},
+			"EXEC duroxide.requeue_message @id = %[1]d, @instance_id = N'%[2]s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n")},
 		{name: "send an activity again", batch: letterOf("worker",
-			"EXEC duroxide.requeue_work @id = @l%[1]d, @instance_id = N'%[2]s', @execution_id = 3, @activity_id = 9, @session_id = NULL, @tag = NULL, @name = NULL, @work_item = N'{}';\n")},
-		{name: "delete a letter", batch: letterOf("worker", "EXEC duroxide.delete_dead_letter @id = @l%[1]d;\n")},
+			"EXEC duroxide.requeue_work @id = %[1]d, @instance_id = N'%[2]s', @execution_id = 3, @activity_id = 9, @session_id = NULL, @tag = NULL, @name = NULL, @work_item = N'{}';\n")},
+		{name: "delete a letter", batch: letterOf("worker", "EXEC duroxide.delete_dead_letter @id = %[1]d;\n")},
 		{name: "renew sessions", batch: func(id string, n int) string {
 			return withList(n, "(1, N'w"+id+"')", "EXEC duroxide.renew_session_lock @owners = @l%d, @extend_ms = 60000, @idle_ms = 600000;\n")
 		}},
@@ -304,12 +304,30 @@ COMMIT TRANSACTION;
 	}
 }
 
-// letterOf handles a letter of an instance, which it sets aside before.
+// letterOf handles a letter of an instance, see [letters].
 func letterOf(queue, call string) func(id string, n int) string {
-	return func(id string, n int) string {
-		return fmt.Sprintf("DECLARE @l%[1]d BIGINT; INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at) "+
-			"VALUES (N'%[3]s', %[1]d, N'%[2]s', N'{}', N'bad', 0); SET @l%[1]d = SCOPE_IDENTITY(); "+call, n, id, queue)
+	return func(id string, _ int) string { return fmt.Sprintf(call, letterID(id, queue), id) }
+}
+
+// letters are one of each queue for each instance.
+func letters(instances ...string) string {
+	var b strings.Builder
+	b.WriteString("SET IDENTITY_INSERT duroxide.dead_letters ON;\n")
+	for _, id := range instances {
+		for _, queue := range []string{"orchestrator", "worker"} {
+			fmt.Fprintf(&b, "INSERT INTO duroxide.dead_letters (id, queue, queue_id, instance_id, work_item, error, created_at) VALUES (%d, N'%s', 1, N'%s', N'{}', N'bad', 0);\n", letterID(id, queue), queue, id)
+		}
 	}
+	b.WriteString("SET IDENTITY_INSERT duroxide.dead_letters OFF;\n")
+	return b.String()
+}
+
+// letterID is the id of a letter.
+func letterID(instance, queue string) int {
+	if queue == "worker" {
+		return 10*int(instance[0]-'a'+1) + 1
+	}
+	return 10 * int(instance[0]-'a'+1)
 }
 
 // readViews reads all columns of the views, as people do.

@@ -64,14 +64,21 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 
 // Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in [Matrix].
 func Scenarios() []Scenario {
-	list := slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions())
+	return append(impatient(slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions())), defects()...)
+}
+
+// WithOptimizedLocking are those for a server where writes look at committed versions of rows before they wait for a lock.
+func WithOptimizedLocking() []Scenario { return impatient(append(Claims(), Leases()...)) }
+
+// impatient lets calls end because a lock was not to be had. Who holds a lease waits for a lock no longer than a second, and calls
+// again. In a deadlock that is no way out.
+func impatient(list []Scenario) []Scenario {
 	for i := range list {
-		// Who holds a lease waits for a lock no longer than a second, and calls again. In a deadlock that is no way out.
 		if s := &list[i]; !slices.Contains(s.Allow, 1222) {
 			s.Allow, s.noStalls = append(slices.Clone(s.Allow), 1222), true
 		}
 	}
-	return append(list, defects()...)
+	return list
 }
 
 // sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or

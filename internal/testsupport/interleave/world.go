@@ -37,7 +37,7 @@ UPDATE duroxide.inboxes SET head_id = NULL, wake_at = (SELECT q.visible_at FROM 
 UPDATE duroxide.worker_queue SET ready = 0, wake_at = wake_at - 1000 WHERE instance_id = N'x';
 UPDATE duroxide.sessions SET last_activity_at = last_activity_at - 20000;
 INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) VALUES (N'z', N'wz', 1, 1);
-` + knowsLoad)
+` + knowsLoad + letters("a", "b"))
 	return b.String()
 }
 

@@ -77,7 +77,7 @@ func (c *Counter) Store(_ context.Context, operation string) (ended func(hook.St
 var (
 	fetches = []string{"fetch_orchestration_item", "fetch_work_item", "take"}
 	reads   = []string{
-		"read", "read_with_execution", "read_progress", "find_instance", "lost_work_items", "unknown_code", "known_versions",
+		"read", "read_with_execution", "read_progress", "find_instance", "lost_work_items", "unknown_code", "waiting_for_code", "known_versions",
 		"get_custom_status", "get_kv_value", "get_kv_all_values", "get_instance_stats",
 	}
 )
