@@ -195,7 +195,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "queues the activities before the instance", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "    IF EXISTS (SELECT 1 FROM @messages", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    IF EXISTS (SELECT 1 FROM @messages",
+		old: "    IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> ", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> ",
 	},
 	{
 		what: "deletes cancelled activities by their index", kind: orderSwapped, module: "ack_orchestration_item",

@@ -101,7 +101,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "deletes the activity by its token", kind: orderSwapped, module: "ack_work_item",
-		old: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
+		old: "    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
 	},
 	{
 		what: "gives up what somebody else has now", kind: conditionRemoved, module: "abandon_work_item",
@@ -109,7 +109,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "gives the activity up by its token", kind: orderSwapped, module: "abandon_work_item",
-		old: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
+		old: "    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
 	},
 	{
 		what: "is ready before its delay is over", kind: comparedWrong, module: "abandon_work_item",
