@@ -65,7 +65,7 @@ func (e *engine) work(definitions ...worker.Registrable) (stop func()) {
 	w, err := worker.New(e.store, worker.Options{
 		Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 4,
 		CachedInstances: -1, // so that each turn replays
-		FailMisfits: true,
+		FailMisfits:     true,
 	})
 	if err != nil {
 		e.t.Fatal(err)

@@ -32,7 +32,7 @@ func (l *left) read(ctx *orchestration.Context, queue string, n int) (ended bool
 }
 
 // first reads the first message of two queues and drops the other's dequeue.
-func (l *left) first(ctx *orchestration.Context, a, b *orchestration.Future[string]) error {
+func (l *left) first(a, b *orchestration.Future[string]) error {
 	queue, won := "a", a
 	if orchestration.Select(a, b) == 1 {
 		queue, won = "b", b
@@ -123,12 +123,12 @@ func TestContinueAsNewLosesNoMessage(t *testing.T) {
 			return nil
 		}},
 		"a dequeue that lost a select": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
-			return l.first(ctx, orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b"))
+			return l.first(orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b"))
 		}},
 		"one that lost in an earlier turn": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
 			a, b := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
 			orchestration.Sleep(ctx, time.Millisecond)
-			err := l.first(ctx, a, b)
+			err := l.first(a, b)
 			orchestration.Sleep(ctx, time.Millisecond)
 			return err
 		}},

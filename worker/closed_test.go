@@ -33,7 +33,7 @@ func TestRunEndsWhenTheStoreIsClosed(t *testing.T) {
 					t.Fatal(err)
 				}
 				started, log := make(chan struct{}), &bytes.Buffer{}
-				slow := activity.New("Slow", func(ctx context.Context, in string) (string, error) {
+				slow := activity.New("Slow", func(ctx context.Context, _ string) (string, error) {
 					close(started)
 					<-ctx.Done()
 					return "", ctx.Err()

@@ -87,12 +87,12 @@ func (w *Worker) fetchTurn() provider.FetchOrchestrationParams {
 
 // tellSetAside logs what the store could not decode and has set aside.
 func (w *Worker) tellSetAside(letter provider.DeadLetter) {
-	what := "a message"
+	attributes := []any{"instance_id", letter.InstanceID, "kind", letter.Kind, "error", letter.Reason}
 	if letter.Activity {
-		what = "an activity"
+		w.options.Logger.Error("the store has set aside an activity that it cannot decode; 'duroxide dead-letters' shows it, sends it again or deletes it", attributes...)
+	} else {
+		w.options.Logger.Error("the store has set aside a message that it cannot decode; 'duroxide dead-letters' shows it, sends it again or deletes it", attributes...)
 	}
-	w.options.Logger.Error("the store has set aside "+what+" that it cannot decode; 'duroxide dead-letters' shows it, sends it again or deletes it",
-		"instance_id", letter.InstanceID, "kind", letter.Kind, "error", letter.Reason)
 }
 
 // process runs one turn and returns the call that commits or abandons it. The

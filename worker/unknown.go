@@ -114,8 +114,8 @@ func (t *turn) lacksCode() bool {
 }
 
 // endUnrun ends an instance without its function: as cancelled if the batch has such a request that may end it, else as
-// failed. It has the version that it asked for. It reports whether that settled the batch.
-func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) bool {
+// failed. It has the version that it asked for.
+func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) {
 	if _, requested := t.request(b); requested {
 		t.logger.InfoContext(ctx, "an orchestration is cancelled without its code", "orchestration_version", b.version)
 	} else {
@@ -126,11 +126,10 @@ func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDeta
 	started.Version = cmp.Or(b.version, t.item.Version)
 	if !t.fail(ctx, b.executionID, started, t.unrunDelta(b, started, details)) {
 		t.abandon(ctx, time.Second, true)
-		return false
+		return
 	}
 	t.worker.offers.forget(t.key())
 	t.worker.held.forget(t.key())
-	return true
 }
 
 // unrunDelta ends a history with the failure, or with the cancellation that the batch has.

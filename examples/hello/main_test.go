@@ -122,7 +122,7 @@ func TestReadmeInstallsFromAClone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := regexp.MustCompile("\n    go (install .*)").FindAllStringSubmatch(string(readme), -1)
+	lines := regexp.MustCompile("\n {4}go (install .*)").FindAllStringSubmatch(string(readme), -1)
 	if len(lines) != 3 {
 		t.Errorf("README.md installs %d commands from a clone, want 3", len(lines))
 	}

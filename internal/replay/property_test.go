@@ -338,7 +338,7 @@ func (s *simulator) enqueue(queue int) {
 // fetch takes what a turn is shown: all messages, or all but queue messages and the first peek
 // of each queue. The rest stays behind.
 func (s *simulator) fetch() (batch []provider.WorkItem) {
-	waiting := append(s.unread, s.queue...)
+	waiting := slices.Concat(s.unread, s.queue)
 	s.queue, s.unread = nil, nil
 	shown := map[string]int{}
 	for _, item := range waiting {

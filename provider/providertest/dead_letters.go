@@ -34,7 +34,7 @@ func deadLetters() category {
 
 const (
 	ruleLetterTold   = "§6.23 SetAside: called once for each letter, with its instance, kind and reason"
-	ruleLetterList   = "§6.23 ListDeadLetters: the letters of the query, those set aside first first"
+	ruleLetterList   = "§6.23 ListDeadLetters: the letters of the query, the oldest at the beginning"
 	ruleLetterCount  = "§6.23 CountDeadLetters: all letters"
 	ruleLetterShown  = "§6.23 GetDeadLetter: the letter with its text as it was stored; nil for an unknown id"
 	ruleLetterSecret = "§6.23: neither kind nor reason quotes a payload"

@@ -35,20 +35,35 @@ func peekingMutants() []mutant {
 		{"deletes what a turn was shown and has not read", "§5.28", []string{
 			"more peeking/what_is_not_read_stays_in_its_place", "more peeking/random_turns_follow_a_list",
 		}, acks(func(*provider.QueueReads) *provider.QueueReads { return nil })},
-		{"wakes nobody for a queue that is awaited", "§5.28", []string{"more peeking/awaited_queues_wake", "more peeking/random_turns_follow_a_list"},
-			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Awaited = nil; return q })},
-		{"wakes for queues that nobody awaits", "§5.28", []string{"more peeking/unawaited_queues_wake_nobody"},
-			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Awaited = []string{"q", "r"}; return q })},
-		{"keeps what was read", "§5.28", []string{"more peeking/what_is_not_read_stays_in_its_place"},
-			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Read = nil; return q })},
-		{"shows the newest first", "§5.28", []string{"more peeking/a_turn_is_shown_the_oldest"},
-			peeks(func(item *provider.OrchestrationItem) { slices.Reverse(item.Messages) })},
-		{"shows nothing of a queue behind a long one", "§5.28", []string{"more peeking/a_queue_behind_a_long_one_is_shown"},
+		{
+			"wakes nobody for a queue that is awaited", "§5.28",
+			[]string{"more peeking/awaited_queues_wake", "more peeking/random_turns_follow_a_list"},
+			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Awaited = nil; return q }),
+		},
+		{
+			"wakes for queues that nobody awaits", "§5.28",
+			[]string{"more peeking/unawaited_queues_wake_nobody"},
+			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Awaited = []string{"q", "r"}; return q }),
+		},
+		{
+			"keeps what was read", "§5.28",
+			[]string{"more peeking/what_is_not_read_stays_in_its_place"},
+			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Read = nil; return q }),
+		},
+		{
+			"shows the newest first", "§5.28",
+			[]string{"more peeking/a_turn_is_shown_the_oldest"},
+			peeks(func(item *provider.OrchestrationItem) { slices.Reverse(item.Messages) }),
+		},
+		{
+			"shows nothing of a queue behind a long one", "§5.28",
+			[]string{"more peeking/a_queue_behind_a_long_one_is_shown"},
 			peeks(func(item *provider.OrchestrationItem) {
 				item.Messages = slices.DeleteFunc(item.Messages, func(m provider.WorkItem) bool {
 					message, ok := m.(provider.QueueMessageItem)
 					return ok && message.Name != "q"
 				})
-			})},
+			}),
+		},
 	}
 }

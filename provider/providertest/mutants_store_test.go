@@ -154,7 +154,7 @@ type broken struct{ *calls }
 
 func (broken) Name() string            { return "broken" }
 func (broken) Version() string         { return "0.0.0" }
-func (b broken) Admin() provider.Admin { return brokenAdmin{b.calls} }
+func (b broken) Admin() provider.Admin { return brokenAdmin(b) }
 
 // brokenAdmin is its management side.
 type brokenAdmin struct{ *calls }

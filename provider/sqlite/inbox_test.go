@@ -477,7 +477,8 @@ func (m *inboxMachine) message(t *rapid.T) {
 	instance := someInstances.Draw(t, "instance")
 	if err := m.s.EnqueueForOrchestrator(t.Context(), rapid.SampledFrom([]provider.WorkItem{
 		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
-		provider.QueueMessageItem{Instance: instance, Name: "q"}, provider.QueueMessageItem{Instance: instance, Name: "r"},
+		provider.QueueMessageItem{Instance: instance, Name: "q"},
+		provider.QueueMessageItem{Instance: instance, Name: "r"},
 	}).Draw(t, "message"), 0); err != nil {
 		t.Fatal(err)
 	}

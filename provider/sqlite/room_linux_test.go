@@ -16,7 +16,7 @@ import (
 // errNoDisk means that this process may not mount a disk of its own.
 var errNoDisk = errors.New("may not mount a disk")
 
-func init() { roles["fill"] = fill }
+func init() { roles["fill"] = fill } //nolint:gochecknoinits // a role that only Linux has
 
 // fill fills a small disk, mounted at path, with a store. It takes what else is there away, and goes on.
 func fill(path, _ string) error {

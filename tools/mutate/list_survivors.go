@@ -14,7 +14,7 @@ var survivors = map[string]string{
 	"ack_orchestration_item: without its condition q.instance_id = @instance_id":     sameToken,
 
 	"delete_orphan_messages: does not look again whether it was started":                                   "it ends as if the messages had been deleted before the start",
-	"delete_orphan_messages: without its condition q.kind IN (0, 3, 4)":                                       noStart,
+	"delete_orphan_messages: without its condition q.kind IN (0, 3, 4)":                                    noStart,
 	"delete_orphan_messages: compares the other way: AND (b.lock_token IS NULL OR b.locked_until <= @now)": noTurn,
 
 	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                otherPlan,

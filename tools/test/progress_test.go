@@ -32,7 +32,7 @@ docs/guarantees.md names tests that have not run: TestNever`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
-	said := regexp.MustCompile(`(?m)^ *\d+ s  |\(\d.*?\)`).ReplaceAllString(out.String(), "")
+	said := regexp.MustCompile(`(?m)^ *\d+ s {2}|\(\d.*?\)`).ReplaceAllString(out.String(), "")
 	for _, want := range []string{
 		"ok    a , ", "FAIL  b , ", "ok    c , ", "ok    tools , ", "FAIL  nested , ", "undefined: nonsense",
 		"--- FAIL: TestWrong/part ", "    a_test.go:5: it broke\n", ", 5 of 5 packages\n",

@@ -15,8 +15,8 @@ func enqueueTurn(instance string, kind int) string {
 }
 
 // enqueueMessage sends a message to a queue.
-func enqueueMessage(instance, queue string, n int) string {
-	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 0, @name = NULL, @version = NULL, @work_item = N'{\"queued\":%d}', @delay_ms = 0, @queue = N'%s';\n", instance, n, queue)
+func enqueueMessage(instance string, n int) string {
+	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 0, @name = NULL, @version = NULL, @work_item = N'{\"queued\":%d}', @delay_ms = 0, @queue = N'q';\n", instance, n)
 }
 
 func enqueueWork(instance, session string) string {

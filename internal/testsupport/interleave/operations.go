@@ -125,7 +125,7 @@ func turns() []operation {
 		{name: "enqueue turn", batch: func(id string, n int) string {
 			return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{\"from\":%d}', @delay_ms = 0;\n", id, n)
 		}},
-		{name: "enqueue to queue", batch: func(id string, n int) string { return enqueueMessage(id, "q", n) }},
+		{name: "enqueue to queue", batch: enqueueMessage},
 		{name: "enqueue timer", batch: func(id string, n int) string {
 			return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{\"timer\":%d}', @delay_ms = 40000;\n", id, n)
 		}},

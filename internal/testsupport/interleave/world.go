@@ -57,7 +57,7 @@ func life(id string, n int) string {
 	b.WriteString(fetchTurnOf(n+4) + call{"execution": "1", "parent": "N'" + id + "'", "events": events(1)}.named("Child").ack(n+4))
 	b.WriteString(fetchWorkOf(n+11, "w"+id) + fetchWorkOf(n+12, "w"+id))
 	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+6) + strings.Replace(holdTurnOf(n+6), "@delay_ms = 20000", "@delay_ms = 90000", 1))
-	b.WriteString(enqueueTurn(id, 3) + enqueueMessage(id, "q", 1) + enqueueMessage(id, "q", 2) + fetchTurnOf(n+5) + enqueueTurn(id, 3) + enqueueMessage(id, "q", 3))
+	b.WriteString(enqueueTurn(id, 3) + enqueueMessage(id, 1) + enqueueMessage(id, 2) + fetchTurnOf(n+5) + enqueueTurn(id, 3) + enqueueMessage(id, 3))
 	return b.String()
 }
 

@@ -122,7 +122,7 @@ func TestChanges(t *testing.T) {
 		"CREATE TABLE duroxide.things (id INT NOT NULL CONSTRAINT pk PRIMARY KEY)": "file:1: this cannot be compared with a schema; write this constraint behind the columns",
 	} {
 		list, err := changes("file", tokens(script))
-		got := ""
+		var got string
 		if err != nil {
 			got = err.Error()
 		} else {

@@ -416,8 +416,8 @@ func (p *parser) createIndex(begin int) (change, error) {
 	if p.accept("INCLUDE") {
 		ix.include = slices.Sorted(slices.Values(p.names()))
 	}
-	if from := p.at; p.accept("WHERE") {
-		from = p.at
+	if p.accept("WHERE") {
+		from := p.at
 		for p.peek().text != "" && !p.peek().is("WITH") {
 			p.next()
 		}

@@ -28,14 +28,16 @@ const (
 	ProblemExtraModule ProblemKind = "extra_module"
 	// ProblemSetOptions is a module created with the wrong SET options (rule P7).
 	ProblemSetOptions ProblemKind = "set_options"
-	// ProblemMissingTable is a table that is not on the server, and ProblemChangedTable one with other columns.
+	// ProblemMissingTable is a table that is not on the server.
 	ProblemMissingTable ProblemKind = "missing_table"
+	// ProblemChangedTable is one with other columns.
 	ProblemChangedTable ProblemKind = "changed_table"
-	// ProblemMissingIndex, ProblemDisabledIndex and ProblemChangedIndex are indexes that the scripts have made and that
-	// somebody has dropped, disabled or made anew. [Migration.Up] restores them.
-	ProblemMissingIndex  ProblemKind = "missing_index"
+	// ProblemMissingIndex is one that somebody has dropped. [Migration.Up] restores it, as the next two.
+	ProblemMissingIndex ProblemKind = "missing_index"
+	// ProblemDisabledIndex is one that somebody has disabled.
 	ProblemDisabledIndex ProblemKind = "disabled_index"
-	ProblemChangedIndex  ProblemKind = "changed_index"
+	// ProblemChangedIndex is one that somebody has made anew, with other columns or another filter.
+	ProblemChangedIndex ProblemKind = "changed_index"
 	// ProblemExtraIndex is an index that these scripts do not have.
 	ProblemExtraIndex ProblemKind = "extra_index"
 	// ProblemPageLocks is an index that allows page locks and must not (rule Q5).

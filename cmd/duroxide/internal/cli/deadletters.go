@@ -116,7 +116,7 @@ Exit code 3: there is no such letter.`,
 		Short: "Show a dead letter with its text, payloads included",
 		Args:  usage(cobra.ExactArgs(1)),
 	}
-	show.RunE = a.onLetters(func(ctx context.Context, s session, admin provider.DeadLetterAdmin, ids []uint64) error {
+	show.RunE = a.onLetters(func(ctx context.Context, _ session, admin provider.DeadLetterAdmin, ids []uint64) error {
 		return a.showLetter(ctx, admin, ids[0])
 	})
 	send := &cobra.Command{

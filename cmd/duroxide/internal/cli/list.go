@@ -107,8 +107,7 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 
 // ids are those with a status; without one, those that are held before their begin come first.
 func (s session) ids(ctx context.Context, status provider.Status, held []provider.HeldInstance) ([]string, error) {
-	switch status {
-	case "":
+	if status == "" {
 		begun, err := s.admin.ListInstances(ctx)
 		known := map[string]bool{}
 		for _, id := range begun {
@@ -116,9 +115,11 @@ func (s session) ids(ctx context.Context, status provider.Status, held []provide
 		}
 		queued := slices.DeleteFunc(heldIDs(held), func(id string) bool { return known[id] })
 		return append(queued, begun...), err
-	case statusHeld:
+	}
+	if status == statusHeld {
 		return heldIDs(held), nil
-	case statusCancelled:
+	}
+	if status == statusCancelled {
 		status = provider.StatusFailed
 	}
 	return s.admin.ListInstancesByStatus(ctx, status)
