@@ -50,11 +50,10 @@ func (q *Queries) DeleteKnownCode(ctx context.Context, seenBefore int64) (int64,
 
 const DeleteKnownCodeNames = `-- name: DeleteKnownCodeNames :exec
 DELETE FROM known_code_names
-WHERE known_code_names.known_id > 0
-  AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id)
+WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id)
 `
 
-// Deletes names whose set is gone. Set 0 has names, but no row in known_code.
+// Deletes names whose set is gone.
 func (q *Queries) DeleteKnownCodeNames(ctx context.Context) error {
 	_, err := q.exec(ctx, q.deleteKnownCodeNamesStmt, DeleteKnownCodeNames)
 	return err
@@ -104,6 +103,45 @@ func (q *Queries) ListKnownVersions(ctx context.Context, name string, seenAfter 
 			return nil, err
 		}
 		items = append(items, version)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListNamedCodes = `-- name: ListNamedCodes :many
+SELECT k.code_id, CAST(max(s.seen_at) AS INTEGER) AS seen_at
+FROM known_code AS s
+JOIN known_code_names AS k ON k.known_id = s.id
+WHERE s.kind = ?1
+  AND s.seen_at > ?2
+  AND k.code_id > 0
+GROUP BY k.code_id
+`
+
+type ListNamedCodesRow struct {
+	CodeID int64
+	SeenAt int64
+}
+
+// Lists the codes in sets of a kind, and when a set with the code was last seen.
+func (q *Queries) ListNamedCodes(ctx context.Context, kind int64, seenAfter int64) ([]ListNamedCodesRow, error) {
+	rows, err := q.query(ctx, q.listNamedCodesStmt, ListNamedCodes, kind, seenAfter)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListNamedCodesRow{}
+	for rows.Next() {
+		var i ListNamedCodesRow
+		if err := rows.Scan(&i.CodeID, &i.SeenAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -214,6 +214,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.getValueStatsStmt, err = db.PrepareContext(ctx, GetValueStats); err != nil {
 		return nil, fmt.Errorf("error preparing query GetValueStats: %w", err)
 	}
+	if q.giveUnnamedBackStmt, err = db.PrepareContext(ctx, GiveUnnamedBack); err != nil {
+		return nil, fmt.Errorf("error preparing query GiveUnnamedBack: %w", err)
+	}
 	if q.instanceExistsStmt, err = db.PrepareContext(ctx, InstanceExists); err != nil {
 		return nil, fmt.Errorf("error preparing query InstanceExists: %w", err)
 	}
@@ -264,6 +267,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listLostWorkStmt, err = db.PrepareContext(ctx, ListLostWork); err != nil {
 		return nil, fmt.Errorf("error preparing query ListLostWork: %w", err)
+	}
+	if q.listNamedCodesStmt, err = db.PrepareContext(ctx, ListNamedCodes); err != nil {
+		return nil, fmt.Errorf("error preparing query ListNamedCodes: %w", err)
 	}
 	if q.listOrphansStmt, err = db.PrepareContext(ctx, ListOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query ListOrphans: %w", err)
@@ -758,6 +764,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing getValueStatsStmt: %w", cerr)
 		}
 	}
+	if q.giveUnnamedBackStmt != nil {
+		if cerr := q.giveUnnamedBackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing giveUnnamedBackStmt: %w", cerr)
+		}
+	}
 	if q.instanceExistsStmt != nil {
 		if cerr := q.instanceExistsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing instanceExistsStmt: %w", cerr)
@@ -841,6 +852,11 @@ func (q *Queries) Close() error {
 	if q.listLostWorkStmt != nil {
 		if cerr := q.listLostWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listLostWorkStmt: %w", cerr)
+		}
+	}
+	if q.listNamedCodesStmt != nil {
+		if cerr := q.listNamedCodesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listNamedCodesStmt: %w", cerr)
 		}
 	}
 	if q.listOrphansStmt != nil {
@@ -1226,6 +1242,7 @@ type Queries struct {
 	getParentStmt                 *sql.Stmt
 	getValueStmt                  *sql.Stmt
 	getValueStatsStmt             *sql.Stmt
+	giveUnnamedBackStmt           *sql.Stmt
 	instanceExistsStmt            *sql.Stmt
 	isFinishedRootStmt            *sql.Stmt
 	latestExecutionStmt           *sql.Stmt
@@ -1243,6 +1260,7 @@ type Queries struct {
 	listInstancesByStatusStmt     *sql.Stmt
 	listKnownVersionsStmt         *sql.Stmt
 	listLostWorkStmt              *sql.Stmt
+	listNamedCodesStmt            *sql.Stmt
 	listOrphansStmt               *sql.Stmt
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
@@ -1369,6 +1387,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		getParentStmt:                 q.getParentStmt,
 		getValueStmt:                  q.getValueStmt,
 		getValueStatsStmt:             q.getValueStatsStmt,
+		giveUnnamedBackStmt:           q.giveUnnamedBackStmt,
 		instanceExistsStmt:            q.instanceExistsStmt,
 		isFinishedRootStmt:            q.isFinishedRootStmt,
 		latestExecutionStmt:           q.latestExecutionStmt,
@@ -1386,6 +1405,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
 		listKnownVersionsStmt:         q.listKnownVersionsStmt,
 		listLostWorkStmt:              q.listLostWorkStmt,
+		listNamedCodesStmt:            q.listNamedCodesStmt,
 		listOrphansStmt:               q.listOrphansStmt,
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,

@@ -227,7 +227,7 @@ func (q *Queries) ForgetHead(ctx context.Context, instanceID string, now *int64)
 }
 
 const GetLock = `-- name: GetLock :one
-SELECT locked_until, locked_at
+SELECT locked_until, locked_at, code_id
 FROM inboxes
 WHERE instance_id = ?1
   AND lock_token = ?2
@@ -236,12 +236,13 @@ WHERE instance_id = ?1
 type GetLockRow struct {
 	LockedUntil *int64
 	LockedAt    *int64
+	CodeID      int64
 }
 
 func (q *Queries) GetLock(ctx context.Context, instanceID string, lockToken *string) (GetLockRow, error) {
 	row := q.queryRow(ctx, q.getLockStmt, GetLock, instanceID, lockToken)
 	var i GetLockRow
-	err := row.Scan(&i.LockedUntil, &i.LockedAt)
+	err := row.Scan(&i.LockedUntil, &i.LockedAt, &i.CodeID)
 	return i, err
 }
 

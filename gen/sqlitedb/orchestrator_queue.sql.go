@@ -139,8 +139,8 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count, unnamed_count)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 `
 
 type EnqueueMessageParams struct {
@@ -152,6 +152,7 @@ type EnqueueMessageParams struct {
 	CreatedAt    int64
 	LockToken    *string
 	AttemptCount int64
+	UnnamedCount int64
 }
 
 // Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
@@ -166,6 +167,7 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 		arg.CreatedAt,
 		arg.LockToken,
 		arg.AttemptCount,
+		arg.UnnamedCount,
 	)
 	if err != nil {
 		return 0, err
@@ -301,24 +303,37 @@ func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) (
 
 const LockMessage = `-- name: LockMessage :exec
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE id = ?2
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?3
 `
 
 // Does what LockMessages does, for a caller that knows the only message of the instance.
-func (q *Queries) LockMessage(ctx context.Context, lockToken *string, iD int64) error {
-	_, err := q.exec(ctx, q.lockMessageStmt, LockMessage, lockToken, iD)
+func (q *Queries) LockMessage(ctx context.Context, lockToken *string, unnamed int64, iD int64) error {
+	_, err := q.exec(ctx, q.lockMessageStmt, LockMessage, lockToken, unnamed, iD)
 	return err
 }
 
 const LockMessages = `-- name: LockMessages :many
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE instance_id = ?2
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE instance_id = ?3
   AND kind IN (0, 1, 2, 3)
-  AND visible_at <= ?3
+  AND visible_at <= ?4
 RETURNING id, kind, work_item, attempt_count
 `
+
+type LockMessagesParams struct {
+	LockToken  *string
+	Unnamed    int64
+	InstanceID string
+	Now        int64
+}
 
 type LockMessagesRow struct {
 	ID           int64
@@ -328,12 +343,18 @@ type LockMessagesRow struct {
 }
 
 // Gives a turn every visible message of its instance, including messages that a dead
-// turn had: the lease on the instance keeps other turns away.
+// turn had: the lease on the instance keeps other turns away. A fetch that names its code forgets
+// the attempts of those that named none.
 //
 // All kinds are named here and below because the index has the kind before the time.
 // So the query does not read future timers, of which an instance may have many.
-func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockMessagesRow, error) {
-	rows, err := q.query(ctx, q.lockMessagesStmt, LockMessages, lockToken, instanceID, now)
+func (q *Queries) LockMessages(ctx context.Context, arg LockMessagesParams) ([]LockMessagesRow, error) {
+	rows, err := q.query(ctx, q.lockMessagesStmt, LockMessages,
+		arg.LockToken,
+		arg.Unnamed,
+		arg.InstanceID,
+		arg.Now,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -362,11 +383,21 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 
 const LockVisibleMessages = `-- name: LockVisibleMessages :many
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE instance_id = ?2
-  AND visible_at <= ?3
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE instance_id = ?3
+  AND visible_at <= ?4
 RETURNING id, kind, work_item, attempt_count
 `
+
+type LockVisibleMessagesParams struct {
+	LockToken  *string
+	Unnamed    int64
+	InstanceID string
+	Now        int64
+}
 
 type LockVisibleMessagesRow struct {
 	ID           int64
@@ -377,8 +408,13 @@ type LockVisibleMessagesRow struct {
 
 // Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
 // messages: those would be read, too.
-func (q *Queries) LockVisibleMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockVisibleMessagesRow, error) {
-	rows, err := q.query(ctx, q.lockVisibleMessagesStmt, LockVisibleMessages, lockToken, instanceID, now)
+func (q *Queries) LockVisibleMessages(ctx context.Context, arg LockVisibleMessagesParams) ([]LockVisibleMessagesRow, error) {
+	rows, err := q.query(ctx, q.lockVisibleMessagesStmt, LockVisibleMessages,
+		arg.LockToken,
+		arg.Unnamed,
+		arg.InstanceID,
+		arg.Now,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -426,18 +462,23 @@ UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(?1, visible_at),
-    attempt_count = max(attempt_count - CAST(?2 AS INTEGER), 0),
-    misfit = coalesce(?3, misfit),
-    misfit_at = CASE WHEN ?3 IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(?4 AS INTEGER)) END
-WHERE instance_id = ?5
+    attempt_count = CASE
+        WHEN CAST(?2 AS INTEGER) THEN max(attempt_count - 1, 0)
+        ELSE attempt_count - min(unnamed_count, CAST(?3 AS INTEGER))
+    END,
+    unnamed_count = max(unnamed_count - CAST(?2 AS INTEGER) - CAST(?3 AS INTEGER), 0),
+    misfit = coalesce(?4, misfit),
+    misfit_at = CASE WHEN ?4 IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(?5 AS INTEGER)) END
+WHERE instance_id = ?6
   AND kind IN (0, 1, 2, 3)
-  AND visible_at <= ?6
-  AND lock_token = ?7
+  AND visible_at <= ?7
+  AND lock_token = ?8
 `
 
 type UnlockMessagesParams struct {
 	VisibleAt  *int64
 	GiveBack   int64
+	Named      int64
 	Misfit     *string
 	Now        int64
 	InstanceID string
@@ -446,11 +487,13 @@ type UnlockMessagesParams struct {
 }
 
 // Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
-// time, and with a NULL misfit its misfit.
+// time, and with a NULL misfit its misfit. The attempt of a fetch that named no code is given back
+// in any case if a fetch has named the code since a time.
 func (q *Queries) UnlockMessages(ctx context.Context, arg UnlockMessagesParams) error {
 	_, err := q.exec(ctx, q.unlockMessagesStmt, UnlockMessages,
 		arg.VisibleAt,
 		arg.GiveBack,
+		arg.Named,
 		arg.Misfit,
 		arg.Now,
 		arg.InstanceID,

@@ -116,11 +116,11 @@ func (q *Queries) EndWork(ctx context.Context, iD int64, lockToken *string, now 
 const EnqueueWork = `-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
     instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
-    ready, lock_token, locked_until, attempt_count
+    ready, lock_token, locked_until, attempt_count, unnamed_count
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8,
-    ?9, ?10, ?11, ?12
+    ?9, ?10, ?11, ?12, ?13
 )
 `
 
@@ -137,6 +137,7 @@ type EnqueueWorkParams struct {
 	LockToken    *string
 	LockedUntil  *int64
 	AttemptCount int64
+	UnnamedCount int64
 }
 
 // Adds an activity, either ready or locked by the call that adds it.
@@ -154,6 +155,7 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.AttemptCount,
+		arg.UnnamedCount,
 	)
 	if err != nil {
 		return 0, err
@@ -175,6 +177,19 @@ func (q *Queries) FinishWork(ctx context.Context, iD int64, lockToken *string, n
 	var session_id *string
 	err := row.Scan(&session_id)
 	return session_id, err
+}
+
+const GiveUnnamedBack = `-- name: GiveUnnamedBack :exec
+UPDATE worker_queue
+SET attempt_count = attempt_count - 1, unnamed_count = unnamed_count - 1
+WHERE id = ?1
+  AND unnamed_count > 0
+`
+
+// Gives the attempt of a fetch that named no code back, for an activity whose code others have named.
+func (q *Queries) GiveUnnamedBack(ctx context.Context, id int64) error {
+	_, err := q.exec(ctx, q.giveUnnamedBackStmt, GiveUnnamedBack, id)
+	return err
 }
 
 const ListLostWork = `-- name: ListLostWork :many
@@ -310,22 +325,51 @@ func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHea
 
 const LockKeptWork = `-- name: LockKeptWork :exec
 UPDATE worker_queue
-SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
-WHERE id = ?3
+SET
+    ready = 0,
+    lock_token = ?1,
+    locked_until = ?2,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?3 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?3 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?4
 `
 
+type LockKeptWorkParams struct {
+	LockToken   *string
+	LockedUntil *int64
+	Unnamed     int64
+	WorkID      int64
+}
+
 // Does what LockWork does, for a caller that has the activity's data in memory.
-func (q *Queries) LockKeptWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) error {
-	_, err := q.exec(ctx, q.lockKeptWorkStmt, LockKeptWork, lockToken, lockedUntil, workID)
+func (q *Queries) LockKeptWork(ctx context.Context, arg LockKeptWorkParams) error {
+	_, err := q.exec(ctx, q.lockKeptWorkStmt, LockKeptWork,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Unnamed,
+		arg.WorkID,
+	)
 	return err
 }
 
 const LockWork = `-- name: LockWork :one
 UPDATE worker_queue
-SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
-WHERE id = ?3
+SET
+    ready = 0,
+    lock_token = ?1,
+    locked_until = ?2,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?3 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?3 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?4
 RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at
 `
+
+type LockWorkParams struct {
+	LockToken   *string
+	LockedUntil *int64
+	Unnamed     int64
+	WorkID      int64
+}
 
 type LockWorkRow struct {
 	InstanceID   string
@@ -336,9 +380,15 @@ type LockWorkRow struct {
 	CreatedAt    int64
 }
 
-// Locks an activity that the caller has chosen in the same transaction.
-func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) (LockWorkRow, error) {
-	row := q.queryRow(ctx, q.lockWorkStmt, LockWork, lockToken, lockedUntil, workID)
+// Locks an activity that the caller has chosen in the same transaction. A fetch that names its
+// code forgets the attempts of those that named none.
+func (q *Queries) LockWork(ctx context.Context, arg LockWorkParams) (LockWorkRow, error) {
+	row := q.queryRow(ctx, q.lockWorkStmt, LockWork,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Unnamed,
+		arg.WorkID,
+	)
 	var i LockWorkRow
 	err := row.Scan(
 		&i.InstanceID,
@@ -872,10 +922,11 @@ SET
     lock_token = NULL,
     locked_until = NULL,
     visible_at = ?2,
-    attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0)
+    attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0),
+    unnamed_count = max(unnamed_count - CAST(?3 AS INTEGER), 0)
 WHERE id = ?4
   AND lock_token = ?5
-RETURNING session_id, tag, code_id
+RETURNING session_id, tag, code_id, unnamed_count
 `
 
 type UnlockWorkParams struct {
@@ -887,9 +938,10 @@ type UnlockWorkParams struct {
 }
 
 type UnlockWorkRow struct {
-	SessionID *string
-	Tag       *string
-	CodeID    int64
+	SessionID    *string
+	Tag          *string
+	CodeID       int64
+	UnnamedCount int64
 }
 
 // Puts an abandoned activity back. ready is 1 if it is visible at once.
@@ -902,7 +954,12 @@ func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (UnlockW
 		arg.LockToken,
 	)
 	var i UnlockWorkRow
-	err := row.Scan(&i.SessionID, &i.Tag, &i.CodeID)
+	err := row.Scan(
+		&i.SessionID,
+		&i.Tag,
+		&i.CodeID,
+		&i.UnnamedCount,
+	)
 	return i, err
 }
 

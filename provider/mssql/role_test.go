@@ -58,7 +58,7 @@ var rights = map[role]string{
 		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use lock_inbox lock_inboxes
 		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
-		inbox_state instance_tree unknown_codes unknown_work utc_time
+		inbox_state instance_tree known_codes unknown_codes unknown_work utc_time
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
 }

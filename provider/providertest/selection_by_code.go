@@ -9,7 +9,7 @@ import (
 
 // selectionByCode checks what a store promises that gives work only to workers with the
 // code for it (§5.20). Another store skips the scenarios. What no worker knows is in
-// unknown_code.go, waiting fetches are in selection_waiting.go.
+// unknown_code.go, fetches that name nothing are in unnamed.go, and waiting fetches are in selection_waiting.go.
 func selectionByCode() category {
 	scenarios := []scenario{
 		{"skipped_instances_are_not_locked_nor_counted", codeSkipsInstances},
@@ -38,6 +38,7 @@ func selectionByCode() category {
 		{"lease_that_ended_counts_the_attempt", codeAfterLease},
 	}
 	scenarios = append(scenarios, unknownCode()...)
+	scenarios = append(scenarios, unnamed()...)
 	scenarios = append(scenarios, selectionWaiting()...)
 	return category{"more selection by code", needing[provider.CodeSelector](scenarios)}
 }
@@ -205,11 +206,11 @@ func codeVersionedStart(e *env) {
 // The versions that histories of early releases have for none mean none.
 func codePlaceholders(e *env) {
 	for i, version := range []string{"0.0.0", provider.UnknownVersion} {
-		instance := fmt.Sprint("a", i)
-		e.enqueue(startOf(instance, "A", version))
-		e.begin(instance, "A", version)
+		instance, name := fmt.Sprint("a", i), fmt.Sprint("A", i)
+		e.enqueue(startOf(instance, name, version))
+		e.begin(instance, name, version)
 		e.wake(instance)
-		e.admits(knows("A@1.0.0"), instance, ruleNoVersion)
+		e.admits(knows(name+"@1.0.0"), instance, ruleNoVersion)
 	}
 }
 

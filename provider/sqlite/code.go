@@ -28,6 +28,8 @@ const (
 	seenEvery = 20_000
 	// forgetAfter is how long a set is remembered that nobody asks for, in milliseconds.
 	forgetAfter = 24 * 60 * 60 * 1000
+	// namedFor is how long a fetch without a set leaves alone what another fetch has named, in milliseconds.
+	namedFor = int64(provider.DefaultUnknownFor / time.Millisecond)
 	// maxCodes bounds the names, and maxSets the sets, whose ids are kept in memory.
 	maxCodes, maxSets = 10_000, 1_000
 )
@@ -50,15 +52,25 @@ type codeSet struct {
 // seenSet is a set's row, and what the set has.
 type seenSet struct {
 	id, seenAt int64
-	// codes are ids, nil for any.
+	// codes are ids, nil for a fetch without a set.
 	codes map[int64]struct{}
+	// named is for a fetch without a set, which leaves alone what is in a set that was seen after namedSince.
+	named      namedCodes
+	namedSince int64
 }
 
 // admits reports whether a fetch with the set takes work of a code.
 func (s seenSet) admits(code int64) bool {
+	if s.codes == nil {
+		seenAt, named := s.named[code]
+		return !named || seenAt <= s.namedSince
+	}
 	_, ok := s.codes[code]
-	return ok || s.codes == nil
+	return ok
 }
+
+// namedCodes are the codes in sets of a kind, and when a set with the code was last seen.
+type namedCodes map[int64]int64
 
 // remember keeps what a committed call has looked up.
 func (c *codes) remember(e effects) {
@@ -80,14 +92,38 @@ func (c *codes) remember(e effects) {
 }
 
 // seen returns the set that a fetch asks for if it was seen a moment ago: then there is
-// nothing to write.
-func (c *codes) seen(s codeSelection, now int64) (set seenSet, ok bool) {
+// nothing to write, and to read.
+func (t *tx) seen(s codeSelection) (set seenSet, ok bool) {
 	if s.known == nil {
-		return seenSet{}, true
+		named := t.ready.named[s.kind]
+		return seenSet{named: named, namedSince: t.now - namedFor}, named != nil
 	}
-	set, ok = c.sets[codeSet{kind: s.kind, digest: s.known.Digest()}]
-	age := now - set.seenAt
+	set, ok = t.known.sets[codeSet{kind: s.kind, digest: s.known.Digest()}]
+	age := t.now - set.seenAt
 	return set, ok && age >= 0 && age < seenEvery
+}
+
+// namedCodes are the codes of a kind that the store remembers in sets.
+func (t *tx) namedCodes(ctx context.Context, kind int64) (namedCodes, error) {
+	if named := t.ready.named[kind]; named != nil {
+		return named, nil
+	}
+	rows, err := t.ListNamedCodes(ctx, kind, t.now-forgetAfter)
+	if err != nil {
+		return nil, err
+	}
+	named := make(namedCodes, len(rows))
+	for _, row := range rows {
+		named[row.CodeID] = row.SeenAt
+	}
+	t.ready.used, t.ready.named[kind] = true, named
+	return named, nil
+}
+
+// isNamed reports whether the store remembers a set with the code.
+func (t *tx) isNamed(ctx context.Context, kind, code int64) (bool, error) {
+	named, err := t.namedCodes(ctx, kind)
+	return named[code] > t.now-forgetAfter, err
 }
 
 // codeID is the id of the code, which is added if it is new; 0 for nil, which is any.
@@ -103,10 +139,7 @@ func (t *tx) codeID(ctx context.Context, code *provider.CodeName) (int64, error)
 	}
 	id, err := t.GetCode(ctx, code.Name, code.Version)
 	if errors.Is(err, sql.ErrNoRows) {
-		if id, err = t.AddCode(ctx, code.Name, code.Version); err == nil {
-			// Set 0 has everything.
-			err = t.AddKnownCodeName(ctx, 0, id)
-		}
+		id, err = t.AddCode(ctx, code.Name, code.Version)
 	}
 	if err != nil {
 		return 0, err
@@ -146,6 +179,9 @@ type codeSelection struct {
 	unknownFor int64
 }
 
+// unnamed is 1 for a fetch without a set, else 0.
+func (s codeSelection) unnamed() int64 { return toInt(s.known == nil) }
+
 // newCodeSelection checks what a fetch asks for. Error: [provider.ErrInvalidArgument].
 func newCodeSelection(
 	operation string, kind int64, known *provider.KnownCode, unknownFor time.Duration,
@@ -154,17 +190,21 @@ func newCodeSelection(
 	return codeSelection{kind: kind, known: known, unknownFor: ms}, err
 }
 
-// see makes the fetch's set seen, and returns it; set 0 for a fetch without one. Most
-// fetches find that it was seen a moment ago, and write nothing.
+// see makes the fetch's set seen, and returns it. Most fetches find that it was seen a moment ago, and write
+// nothing.
 func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
-	if s.known == nil {
-		return seenSet{}, nil
-	}
-	if seen, ok := t.known.seen(s, t.now); ok && s.unknownFor == 0 {
+	seen, ok := t.seen(s)
+	if ok && s.unknownFor == 0 {
 		return seen, nil
 	}
+	if s.known == nil {
+		var err error
+		seen.named, err = t.namedCodes(ctx, s.kind)
+		return seen, err
+	}
+	t.ready.used, t.ready.named[s.kind] = true, nil
 	set := codeSet{kind: s.kind, digest: s.known.Digest()}
-	seen, registered := t.known.sets[set]
+	_, registered := t.known.sets[set]
 	if registered {
 		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
 		if err != nil {

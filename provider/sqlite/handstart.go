@@ -42,14 +42,14 @@ func (k *taking) wouldTakeStart(t *tx, code int64) bool {
 		!t.ready.instances.read || t.ready.nextInstance.past(t.now) {
 		return false
 	}
-	known, seen := t.known.seen(k.turn.codeSelection, t.now)
+	known, seen := t.seen(k.turn.codeSelection)
 	return seen && known.admits(code) && !k.turn.mayFind(t)
 }
 
 // addTurn adds an instance's first message, and locks the instance; nil if anything is stored
 // of it.
 func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, code int64) (*turn, error) {
-	found := newTurn(newSecret(), start.Instance, nil)
+	found := newTurn(newSecret(), start.Instance, *f)
 	until := t.now + f.lockFor
 	added, err := t.AddLockedStartInbox(ctx, sqlitedb.AddLockedStartInboxParams{
 		InstanceID: start.Instance, CodeID: code, LockToken: found.secret, LockedUntil: until, Now: t.now,
@@ -57,7 +57,7 @@ func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, c
 	if added == 0 || err != nil {
 		return nil, err
 	}
-	id, err := t.sendTo(ctx, []columns.Message{start}, 0, &found.secret)
+	id, err := t.sendTo(ctx, []columns.Message{start}, found)
 	if err != nil {
 		return nil, err
 	}

@@ -78,12 +78,12 @@ func endsActivities(group []*job) (n int) {
 // lockReceiver locks an instance and adds messages to it that are the locked turn's; nil if the
 // instance cannot be locked in this way, or the fetch does not take it.
 func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.Message) (*turn, error) {
-	found := newTurn(newSecret(), messages[0].Instance, f.held)
+	found := newTurn(newSecret(), messages[0].Instance, *f)
 	k, err := t.lockIdle(ctx, f, messages[0].Instance, found.secret)
 	if k == nil || err != nil {
 		return nil, err
 	}
-	first, err := t.sendTo(ctx, messages, 0, &found.secret)
+	first, err := t.sendTo(ctx, messages, found)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string
 
 // fits reports whether a fetch takes instances of a version and code.
 func (t *tx) fits(ctx context.Context, f *turnFetch, version, code int64) (bool, error) {
-	known, seen := t.known.seen(f.codeSelection, t.now)
+	known, seen := t.seen(f.codeSelection)
 	if !seen {
 		return false, nil
 	}

@@ -135,6 +135,8 @@ type readyRows struct {
 	// kept is what is known of instances; see kept.go.
 	kept     map[string]*kept
 	keptWork keptWork
+	// named are the codes that fetches have named, by kind; nil if they were not read. See code.go.
+	named [2]namedCodes
 	// due are the instances that may be fetched although their inboxes were not refreshed, the one that has waited
 	// longest first; see asleep.go.
 	due []dueInstance
@@ -191,6 +193,7 @@ func (r *readyRows) forget() {
 	r.instances.forget()
 	r.activities.forget()
 	r.versions, r.kept, r.keptWork, r.due = nil, nil, nil, nil
+	r.named = [2]namedCodes{}
 	r.nextInstance, r.nextActivity, r.nextSession = wakeTime{}, wakeTime{}, wakeTime{}
 }
 
@@ -201,6 +204,10 @@ func (t *tx) useBounds() bool {
 	t.ready.used = true
 	return t.ready.alone
 }
+
+// looksByBounds is useBounds for a look. Without a set a fetch always goes by the bounds: the queries that
+// seek for all names of a set have nothing to go by.
+func (t *tx) looksByBounds(s codeSelection) bool { return t.useBounds() || s.known == nil }
 
 // oldestInstance returns the instance that has waited longest among those whose current
 // execution is pinned to a version in the range, or to none, and whose code is admitted.

@@ -31,29 +31,43 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
 func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) (first int64, err error) {
-	return t.sendTo(ctx, messages, delay, nil)
+	rows, err := t.messageRows(ctx, messages, delay)
+	if err != nil {
+		return 0, err
+	}
+	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)
 }
 
-// sendTo is send to a turn, for the first time, if secret is that of its lock.
-func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, secret *string) (first int64, err error) {
+// sendTo is send, at once, to a turn, for the first time.
+func (t *tx) sendTo(ctx context.Context, messages []columns.Message, to *turn) (first int64, err error) {
+	rows, err := t.messageRows(ctx, messages, 0)
+	if err != nil {
+		return 0, err
+	}
+	for i := range rows {
+		rows[i].LockToken, rows[i].AttemptCount, rows[i].UnnamedCount = &to.secret, 1, to.unnamed
+	}
+	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)
+}
+
+// messageRows are the rows of messages, each visible after delay and not before its own time.
+func (t *tx) messageRows(ctx context.Context, messages []columns.Message, delay int64) ([]sqlitedb.EnqueueMessageParams, error) {
 	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
 	for i, m := range messages {
 		code, err := t.codeID(ctx, m.Code)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		rows[i] = sqlitedb.EnqueueMessageParams{
-			InstanceID:   m.Instance,
-			Kind:         m.Kind,
-			CodeID:       code,
-			WorkItem:     m.Body,
-			VisibleAt:    max(m.NotBefore, t.now+delay),
-			CreatedAt:    t.now,
-			LockToken:    secret,
-			AttemptCount: toInt(secret != nil),
+			InstanceID: m.Instance,
+			Kind:       m.Kind,
+			CodeID:     code,
+			WorkItem:   m.Body,
+			VisibleAt:  max(m.NotBefore, t.now+delay),
+			CreatedAt:  t.now,
 		}
 	}
-	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)
+	return rows, nil
 }
 
 // receive refreshes the inbox that messages of one instance were sent to, the first with an id and

@@ -215,13 +215,17 @@ func (t *tx) wake(instance string, head *int64) {
 func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb.LockMessagesRow, error) {
 	if k != nil && len(k.waiting) == 1 && k.waiting[0].visibleAt <= t.now {
 		m := k.waiting[0]
-		err := t.LockMessage(ctx, &found.secret, m.id)
+		err := t.LockMessage(ctx, &found.secret, found.unnamed, m.id)
 		return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
 	}
 	if found.hidden {
-		return t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
+		return t.LockMessages(ctx, sqlitedb.LockMessagesParams{
+			LockToken: &found.secret, Unnamed: found.unnamed, InstanceID: found.Item.Instance, Now: t.now,
+		})
 	}
-	visible, err := t.LockVisibleMessages(ctx, &found.secret, found.Item.Instance, t.now)
+	visible, err := t.LockVisibleMessages(ctx, sqlitedb.LockVisibleMessagesParams{
+		LockToken: &found.secret, Unnamed: found.unnamed, InstanceID: found.Item.Instance, Now: t.now,
+	})
 	rows := make([]sqlitedb.LockMessagesRow, len(visible))
 	for i, row := range visible {
 		rows[i] = sqlitedb.LockMessagesRow(row)
@@ -253,11 +257,11 @@ func (t *tx) keepWork(id int64, row sqlitedb.EnqueueWorkParams) {
 }
 
 // lockWork locks an activity that is ready.
-func (t *tx) lockWork(ctx context.Context, secret string, until, id int64) (sqlitedb.LockWorkRow, error) {
-	row, ok := t.ready.keptWork[id]
+func (t *tx) lockWork(ctx context.Context, lock sqlitedb.LockWorkParams) (sqlitedb.LockWorkRow, error) {
+	row, ok := t.ready.keptWork[lock.WorkID]
 	if !ok {
-		return t.LockWork(ctx, &secret, &until, id)
+		return t.LockWork(ctx, lock)
 	}
-	delete(t.ready.keptWork, id)
-	return row, t.LockKeptWork(ctx, &secret, &until, id)
+	delete(t.ready.keptWork, lock.WorkID)
+	return row, t.LockKeptWork(ctx, sqlitedb.LockKeptWorkParams(lock))
 }

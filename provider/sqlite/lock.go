@@ -15,6 +15,8 @@ import (
 // the instance, the token still finds it.
 type lock struct {
 	secret, instance string
+	// code is that of the turn.
+	code int64
 	// since and until bound it, in milliseconds.
 	since, until int64
 }
@@ -30,7 +32,7 @@ func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error
 	if err != nil {
 		return lock{}, err
 	}
-	return lock{secret: secret, instance: instance, since: *row.LockedAt, until: *row.LockedUntil}, nil
+	return lock{secret: secret, instance: instance, code: row.CodeID, since: *row.LockedAt, until: *row.LockedUntil}, nil
 }
 
 // liveLock is findLock for a lease that must not have ended. Errors:
@@ -108,6 +110,13 @@ func (t *tx) abandonTurn(ctx context.Context, operation string, given provider.A
 	}
 	params := sqlitedb.UnlockMessagesParams{
 		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(given.IgnoreAttempt), Now: t.now,
+	}
+	if !given.IgnoreAttempt {
+		named, err := t.isNamed(ctx, orchestrationCode, held.code)
+		if err != nil {
+			return err
+		}
+		params.Named = toInt(named)
 	}
 	if given.Misfit != "" {
 		params.Misfit = new(columns.Text(given.Misfit))

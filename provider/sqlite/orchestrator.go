@@ -156,7 +156,7 @@ func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, ne
 	if err != nil {
 		return nil, err
 	}
-	found := newTurn(secret, instance, f.held)
+	found := newTurn(secret, instance, f)
 	found.hidden = next.hidden
 	found, err = t.openTurn(ctx, log, found)
 	if found == nil || err != nil {
@@ -182,7 +182,7 @@ func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (read
 	if f.unknownFor > 0 {
 		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
 	}
-	if t.useBounds() {
+	if t.looksByBounds(f.codeSelection) {
 		return t.oldestInstance(ctx, f, known)
 	}
 	row, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{

@@ -35,14 +35,14 @@ var appendEvents = insert[sqlitedb.AppendEventParams]{"AppendEvent", sqlitedb.Ap
 	return []any{p.InstanceID, p.ExecutionID, p.EventID, p.EventType, p.EventData, p.CreatedAt}
 }}
 
-var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 8, func(p sqlitedb.EnqueueMessageParams) []any {
-	return []any{p.InstanceID, p.Kind, p.CodeID, p.WorkItem, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount}
+var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 9, func(p sqlitedb.EnqueueMessageParams) []any {
+	return []any{p.InstanceID, p.Kind, p.CodeID, p.WorkItem, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount, p.UnnamedCount}
 }}
 
-var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 12, func(p sqlitedb.EnqueueWorkParams) []any {
+var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 13, func(p sqlitedb.EnqueueWorkParams) []any {
 	return []any{
 		p.InstanceID, p.ExecutionID, p.ActivityID, p.SessionID, p.Tag, p.CodeID, p.WorkItem, p.Now,
-		p.Ready, p.LockToken, p.LockedUntil, p.AttemptCount,
+		p.Ready, p.LockToken, p.LockedUntil, p.AttemptCount, p.UnnamedCount,
 	}
 }}
 

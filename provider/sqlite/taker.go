@@ -224,7 +224,7 @@ func (k *taking) handOn(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.
 		return nil, err
 	}
 	h := &handedWork{place: k.work[i].place, secret: newSecret(), until: t.now + k.work[i].lockFor, item: item}
-	row.Ready, row.LockToken, row.LockedUntil, row.AttemptCount = 0, &h.secret, &h.until, 1
+	row.Ready, row.LockToken, row.LockedUntil, row.AttemptCount, row.UnnamedCount = 0, &h.secret, &h.until, 1, k.work[i].unnamed()
 	if k.served == nil {
 		k.served = map[int]bool{}
 	}
@@ -243,7 +243,7 @@ func (k *taking) handedOn(t *tx, h *handedWork, id int64) {
 // wouldTakeNext reports whether the entry takes the activity, and nothing that is ready
 // already or left over.
 func (e workTaking) wouldTakeNext(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) bool {
-	known, seen := t.known.seen(e.codeSelection, t.now)
+	known, seen := t.seen(e.codeSelection)
 	if !seen || e.unknownFor > 0 || !e.admits(known, newWorkKey(row.Tag, false), row.CodeID) {
 		return false
 	}

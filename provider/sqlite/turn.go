@@ -26,11 +26,13 @@ type turn struct {
 	hidden bool
 	// held is that of the fetch.
 	held func(instance string, executionID uint64) (lastEventID uint64)
+	// unnamed is 1 if the fetch named no code.
+	unnamed int64
 }
 
-// newTurn is a turn of an instance that is locked with a secret. held is that of the fetch.
-func newTurn(secret, instance string, held func(string, uint64) uint64) *turn {
-	t := &turn{secret: secret, held: held}
+// newTurn is a turn of an instance that is locked with a secret for a fetch.
+func newTurn(secret, instance string, f turnFetch) *turn {
+	t := &turn{secret: secret, held: f.held, unnamed: f.unnamed()}
 	t.LockToken = turnToken(secret, instance)
 	t.Item.Instance = instance
 	return t

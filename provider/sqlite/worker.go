@@ -141,7 +141,9 @@ func (t *tx) nextWork(
 		}
 		secret := newSecret()
 		until := t.now + f.lockFor
-		row, err := t.lockWork(ctx, secret, until, id)
+		row, err := t.lockWork(ctx, sqlitedb.LockWorkParams{
+			LockToken: &secret, LockedUntil: &until, Unnamed: f.unnamed(), WorkID: id,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +193,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch, known seenSet) (int64, e
 	if f.unknownFor > 0 {
 		return t.nextUnknownWork(ctx, t.now-f.unknownFor)
 	}
-	if t.useBounds() {
+	if t.looksByBounds(f.codeSelection) {
 		return t.oldestWork(ctx, f, known)
 	}
 	tags, err := tagsOf(ctx, t.Queries, f.tags)

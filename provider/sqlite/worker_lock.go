@@ -163,6 +163,15 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	if err != nil {
 		return err
 	}
+	if row.UnnamedCount > 0 && !ignoreAttempt {
+		if named, err := t.isNamed(ctx, activityCode, row.CodeID); err != nil {
+			return err
+		} else if named {
+			if err := t.GiveUnnamedBack(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
 	if hideFor == 0 {
 		t.workReady(row.Tag, row.SessionID, row.CodeID, id)
 	} else {

@@ -9,9 +9,10 @@
 -- Parameters:
 --   @lock_token  the activity's lease
 --   @delay_ms    hides the activity for so many milliseconds; 0 makes it ready at once
---   @give_back   1 takes back the attempt that the fetch has counted
+--   @give_back   1 takes back the attempt that the fetch has counted. The attempt of a fetch that named no
+--                code is taken back in any case if a worker has named the code in the last day
 --
--- Locks: worker_queue (the activity's row, by pk_worker_queue).
+-- Locks: worker_queue (the activity's row, by pk_worker_queue), and those of known_codes.
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
 --   token's index would lock the key in that index before the row. All others lock the row first, so
@@ -29,21 +30,28 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT;
+DECLARE @id BIGINT, @code_id INT, @named BIT = 0;
 BEGIN TRY
     BEGIN TRANSACTION;
 
-    SELECT @id = q.id
+    SELECT @id = q.id, @code_id = q.code_id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     -- The second condition is the filter of the index.
     WHERE q.lock_token = @lock_token
       AND q.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
+    IF EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 86400000) AS k WHERE k.code_id = @code_id)
+        SET @named = 1;
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
     UPDATE q
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,
-        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
+        attempt_count = q.attempt_count - CASE
+            WHEN @give_back = 1 AND q.attempt_count > 0 THEN 1
+            WHEN @named = 1 AND q.unnamed_count > 0 THEN 1
+            ELSE 0
+        END,
+        unnamed_count = q.unnamed_count - CASE WHEN q.unnamed_count > 0 AND (@give_back = 1 OR @named = 1) THEN 1 ELSE 0 END
     FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
     WHERE q.id = @id
       AND q.lock_token = @lock_token

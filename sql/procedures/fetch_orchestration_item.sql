@@ -19,7 +19,8 @@
 --                   the lowest version
 --   @max_major, @max_minor, @max_patch
 --                   the highest version
---   @known          the digest of the orchestrations that the worker knows; NULL for all
+--   @known          the digest of the orchestrations that the worker knows; NULL for a worker that names
+--                   none: it takes everything but what others have named in the last five minutes
 --   @unknown_ms     if positive, takes only instances that have been ready for so many milliseconds and
 --                   whose code no worker has known for as long; @known then restricts nothing. 0 for the
 --                   usual fetch
@@ -103,7 +104,8 @@ DECLARE @messages TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT,
     @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
     @tries INT = 0, @quick BIT, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
-    @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
+    @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
+    @unnamed BIT = CASE WHEN @known IS NULL THEN 1 ELSE 0 END;
 
 BEGIN TRY
     -- Who has named its set a moment ago need not say so.
@@ -154,6 +156,10 @@ BEGIN TRY
                 VALUES (@code_id);
                 EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
             END;
+            IF @seeking = 0
+                DELETE c
+                FROM @codes AS c
+                WHERE EXISTS (SELECT 1 FROM duroxide.known_codes(0, @now - 300000) AS k WHERE k.code_id = c.code_id);
         END;
         ELSE IF @tries > 1 AND NOT EXISTS (SELECT 1 FROM @codes AS c)
             INSERT INTO @codes (code_id)
@@ -269,7 +275,9 @@ BEGIN TRY
             -- The lease is exclusive, so whoever held a message before has lost it.
             -- vet:allow Q3: the lease on the inbox covers its messages
             UPDATE q
-            SET lock_token = @lock_token, attempt_count = q.attempt_count + 1
+            SET lock_token = @lock_token,
+                attempt_count = q.attempt_count + 1 - CASE @unnamed WHEN 1 THEN 0 ELSE q.unnamed_count END,
+                unnamed_count = CASE @unnamed WHEN 1 THEN q.unnamed_count + 1 ELSE 0 END
             FROM @messages AS m
             INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.id = m.id
             WHERE q.instance_id = @candidate

@@ -132,8 +132,8 @@ SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SET @looked_ms = @now - @began;
 -- vet:allow Q3: an activity is ready only as long as nobody holds it
 UPDATE q
-SET lock_token = f.lock_token, locked_until = @now + @lock_ms, attempt_count = q.attempt_count + 1,
-    ready = 0, wake_at = @now + @lock_ms
+SET lock_token = f.lock_token, locked_until = @now + @lock_ms, ready = 0, wake_at = @now + @lock_ms,
+    attempt_count = q.attempt_count + 1 - q.unnamed_count, unnamed_count = 0
 FROM @found AS f
 -- vet:allow Q3-wait: the caller takes what this passes over one by one
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = f.id

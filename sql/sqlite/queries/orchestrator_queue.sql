@@ -2,18 +2,22 @@
 -- inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 --
 -- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count, unnamed_count)
+VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count, @unnamed_count);
 
 -- Gives a turn every visible message of its instance, including messages that a dead
--- turn had: the lease on the instance keeps other turns away.
+-- turn had: the lease on the instance keeps other turns away. A fetch that names its code forgets
+-- the attempts of those that named none.
 --
 -- All kinds are named here and below because the index has the kind before the time.
 -- So the query does not read future timers, of which an instance may have many.
 --
 -- name: LockMessages :many
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE instance_id = @instance_id
   AND kind IN (0, 1, 2, 3)
   AND visible_at <= @now
@@ -24,7 +28,10 @@ RETURNING id, kind, work_item, attempt_count;
 --
 -- name: LockVisibleMessages :many
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE instance_id = @instance_id
   AND visible_at <= @now
 RETURNING id, kind, work_item, attempt_count;
@@ -33,7 +40,10 @@ RETURNING id, kind, work_item, attempt_count;
 --
 -- name: LockMessage :exec
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE id = @id;
 
 -- Deletes the messages of a turn. They were visible when the turn locked them; messages
@@ -47,14 +57,19 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token;
 
 -- Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
--- time, and with a NULL misfit its misfit.
+-- time, and with a NULL misfit its misfit. The attempt of a fetch that named no code is given back
+-- in any case if a fetch has named the code since a time.
 --
 -- name: UnlockMessages :exec
 UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(sqlc.narg(visible_at), visible_at),
-    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0),
+    attempt_count = CASE
+        WHEN CAST(@give_back AS INTEGER) THEN max(attempt_count - 1, 0)
+        ELSE attempt_count - min(unnamed_count, CAST(@named AS INTEGER))
+    END,
+    unnamed_count = max(unnamed_count - CAST(@give_back AS INTEGER) - CAST(@named AS INTEGER), 0),
     misfit = coalesce(sqlc.narg(misfit), misfit),
     misfit_at = CASE WHEN sqlc.narg(misfit) IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(@now AS INTEGER)) END
 WHERE instance_id = @instance_id

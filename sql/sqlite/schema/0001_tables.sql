@@ -47,19 +47,16 @@ CREATE TABLE known_code (
     UNIQUE (kind, digest)
 ) STRICT;
 
--- For UnknownWorkCodes, UnknownInstanceCodes, ListKnownVersions and DeleteKnownCode.
+-- For ListNamedCodes, UnknownWorkCodes, UnknownInstanceCodes, ListKnownVersions and
+-- DeleteKnownCode.
 CREATE INDEX known_code_by_time ON known_code (kind, seen_at);
 
--- The code ids in each set, including 0. Set 0 has all code; fetches without a set use
--- it.
+-- The code ids in each set, including 0.
 CREATE TABLE known_code_names (
     known_id INTEGER NOT NULL,
     code_id  INTEGER NOT NULL,
     PRIMARY KEY (known_id, code_id)
 ) STRICT, WITHOUT ROWID;
-
-INSERT INTO known_code_names (known_id, code_id)
-VALUES (0, 0);
 
 -- One row per orchestration instance. Only the acknowledgement of an instance's
 -- first turn adds it.
@@ -132,6 +129,9 @@ CREATE TABLE orchestrator_queue (
     -- as the instance's row in inboxes has this token and a live lease.
     lock_token    TEXT,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    -- How many of those attempts were fetches that named no code (§5.20). A fetch that names
+    -- its code takes them off, and counts on from the rest.
+    unnamed_count INTEGER NOT NULL DEFAULT 0 CHECK (unnamed_count BETWEEN 0 AND attempt_count),
     created_at    INTEGER NOT NULL,
     -- Set if a turn with this message was given back because its code did not fit the
     -- history (§5.26): the reason, and the time of the first such turn. The instance is held
@@ -200,6 +200,8 @@ CREATE TABLE worker_queue (
     -- The lease's end; NULL when abandoned or never fetched.
     locked_until  INTEGER,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    -- As in orchestrator_queue.
+    unnamed_count INTEGER NOT NULL DEFAULT 0 CHECK (unnamed_count BETWEEN 0 AND attempt_count),
     -- 1 when the activity is visible and not leased. A row with 0 becomes ready at
     -- coalesce(locked_until, visible_at).
     ready         INTEGER NOT NULL DEFAULT 1 CHECK (ready IN (0, 1)),
