@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -68,7 +68,7 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	many := 550
 	if racing.On {
-		many = 220 // still more than two turns are shown
+		many = 120 // still more than a turn is shown
 	}
 	for name, each := range map[string]int{"in one execution": 0, "continuing as new": 50, "continuing as new after each": 1} {
 		t.Run(name, func(t *testing.T) {
