@@ -145,6 +145,7 @@ func TestHeldInstancesCanBeCancelled(t *testing.T) {
 				t.Errorf("%s: %+v, %v", id, status, err)
 			}
 		}
+		synctest.Wait() // until the worker has put back what it looks at, which nobody lists meanwhile
 		held, err := c.Held(t.Context(), "careful")
 		if err != nil || held == nil || !strings.HasPrefix(held.Reason, "orchestration Careful, which no worker has had since ") &&
 			!strings.HasPrefix(held.Reason, "version 1.0.0 of Careful, which no worker has had since ") {

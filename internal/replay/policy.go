@@ -18,8 +18,8 @@ import (
 //	wait dropped after binding    holds its place until its          gives it up at the drop, and
 //	                              recorded cancellation              its unread value with it
 //	wait dropped before binding   the same                           the same
-//	continue-as-new carries       arrivals beyond the count of       the arrivals that the
-//	                              dequeues                           function has not read
+//
+// Under both, continue-as-new carries the recorded messages that the function has not read.
 //
 // An execution has one policy for its life, by the stamp of its first event.
 
