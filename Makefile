@@ -49,14 +49,14 @@ lint: lint-sql ## Run the linters on the Go, on the T-SQL and on the workflows
 
 .PHONY: lint-sql
 lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
-	go run ./tools/sqlc-gen-tsql vet -config sqlc.yaml
+	go run ./tsql/sqlc-gen-tsql vet -config sqlc.yaml
 
-.PHONY: test
-test: ## Run the tests of the README: those of the library, and every promise of docs/guarantees.md
+.PHONY: promises
+promises: ## Run the tests of the README: those that docs/guarantees.md names
 	go run ./tools/test
 
-.PHONY: test-all
-test-all: ## Run all tests in full; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
+.PHONY: test
+test: ## Run all tests in full; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
 	go run ./tools/test -all
 
 .PHONY: test-race
@@ -67,11 +67,11 @@ test-race: ## Run the tests under the race detector, in random order (needs a C 
 test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or on SQL Server in Docker
 	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../.. -version $(SQLSERVER) -row-versions=$(ROW_VERSIONS)'; \
 	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
-	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/... ./tsqltest/calibration
+	    ./cmd/duroxide/internal/server/... ./provider/mssql/... ./tsql/tsqltest/calibration
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included
-	go test ./tools/... ./internal/tsql/...
+	go test ./tools/... ./tsql/...
 	go test -C duroxidevet -count=1 ./... # go test does not see that the library beside it has changed
 	go test -C tools/acceptance ./sqlc-gen-tsql ./secondopinion
 	go test -C tools/sqlserver ./...
@@ -86,7 +86,7 @@ mutants: ## Change one thing at a time in the T-SQL and see that rules, explorer
 
 .PHONY: explore
 explore: ## Explore the store's operations beside each other for EXPLORE_FOR or until interrupted, from where it stopped (in EXPLORED)
-	go test -c -o bin/explore.test ./internal/testsupport/interleave
+	go test -c -o bin/explore.test ./provider/mssql/internal/interleave
 	DUROXIDE_EXPLORED=$(abspath $(EXPLORED)) DUROXIDE_EXPLORE_FOR=$(EXPLORE_FOR) bin/explore.test -test.timeout=0 -test.v -test.run='^TestExploreOn$$'
 
 .PHONY: cover
@@ -102,7 +102,7 @@ bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: du
 .PHONY: demo
 demo: ## See orchestrations survive the death of their worker
 	@echo 'The first time, Go compiles all packages, SQLite among them, and names each: up to a minute on two cores.'
-	go run -v ./cmd/duroxide demo
+	go run -v ./cmd/duroxide/demo
 
 .PHONY: ci
 ci: ## Do all that the continuous integration does

@@ -19,18 +19,21 @@ import (
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/adapt"
 )
 
 // Client talks to the orchestrations of one store. It holds no resources while no call waits, and is safe for
 // concurrent use.
 type Client struct {
-	store provider.Provider
+	store provider.Store
+	// plain is the store that the caller has given.
+	plain provider.Provider
 	codec *codec.Codec
 	hook  hook.Hook
 	// looker looks for all who wait.
 	looker looker
-	// toldAt is when the store last told of a change, in nanoseconds since 1970.
-	toldAt atomic.Int64
+	// toldAt is when the store last told of a change, and toldEndAt of an end, in nanoseconds since 1970.
+	toldAt, toldEndAt atomic.Int64
 }
 
 // Option changes a client.
@@ -43,15 +46,14 @@ func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.cod
 // WithHook sets a hook, which is called for starts, messages, waits and calls to the store.
 func WithHook(h hook.Hook) Option { return func(c *Client) { c.hook = h } }
 
-// New returns a client for the store.
+// New returns a client for the store. One that is not a [provider.Store] is used through package adapt, which says what
+// that costs.
 func New(store provider.Provider, options ...Option) *Client {
-	c := &Client{store: store, looker: looker{
-		store: store, waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{},
-	}}
+	c := &Client{plain: store, looker: looker{waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{}}}
 	for _, option := range options {
 		option(c)
 	}
-	c.store = observed.Store(store, c.hook)
+	c.store = observed.Store(adapt.Store(store), c.hook)
 	c.looker.store = c.store
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/adapt"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 )
 
@@ -338,8 +339,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// simple is a store with one instance, no management interface and, if it is given a
-// channel, notification.
+// simple is a store with one instance and no management interface.
 type simple struct {
 	provider.Provider
 	history func() ([]provider.Event, error)
@@ -353,13 +353,15 @@ func (s simple) GetCustomStatus(context.Context, string, uint64) (*provider.Cust
 	return nil, nil
 }
 
+// notifying is a store that tells of an end, perhaps wrongly.
 type notifying struct {
-	simple
-	changed chan struct{}
+	provider.Store
+
+	ended chan struct{}
 }
 
-func (s notifying) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
-	return s.changed, func() {}
+func (s notifying) InstanceEnd(string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
+	return s.ended, func() *provider.Progress { return nil }, func() {}
 }
 
 func events(kinds ...provider.EventKind) []provider.Event {
@@ -379,30 +381,32 @@ func TestWaitCancelledWhileWoken(t *testing.T) {
 	close(woken)
 	for range 50 {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := client.New(notifying{changed: woken, simple: simple{history: func() ([]provider.Event, error) {
+		c := client.New(notifying{ended: woken, Store: adapt.Store(simple{history: func() ([]provider.Event, error) {
 			cancel()
 			return events(provider.OrchestrationStarted{}), nil
-		}}})
+		}})})
 		if output, err := client.Attach[string](c, "i").Wait(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%q, %v", output, err)
 		}
 	}
 }
 
-// tellsOnce is a store that tells of one change, and of no other.
+// tellsOnce is a store that tells of one end, and of no other.
 type tellsOnce struct {
-	simple
+	provider.Store
+
 	told bool
 }
 
-func (s *tellsOnce) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
+func (s *tellsOnce) InstanceEnd(string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
+	end = func() *provider.Progress { return nil }
 	if s.told {
-		return nil, func() {}
+		return nil, end, func() {}
 	}
 	s.told = true
 	now := make(chan struct{})
 	close(now)
-	return now, func() {}
+	return now, end, func() {}
 }
 
 // Once a store has told of a change, a wait polls at the longest interval only.
@@ -411,13 +415,13 @@ func TestWaitPollsRarelyOnceTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks []time.Duration
 		begin := time.Now()
-		store := &tellsOnce{simple: simple{history: func() ([]provider.Event, error) {
+		store := &tellsOnce{Store: adapt.Store(simple{history: func() ([]provider.Event, error) {
 			looks = append(looks, time.Since(begin).Round(time.Millisecond))
 			if len(looks) < 4 {
 				return events(provider.OrchestrationStarted{}), nil
 			}
 			return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
-		}}}
+		}})}
 		if _, err := client.New(store).Wait(t.Context(), "i"); err != nil {
 			t.Fatal(err)
 		}
@@ -432,14 +436,14 @@ func TestWaitIsWoken(t *testing.T) {
 	t.Parallel()
 	changed := make(chan struct{})
 	looks := 0
-	c := client.New(notifying{changed: changed, simple: simple{history: func() ([]provider.Event, error) {
+	c := client.New(notifying{ended: changed, Store: adapt.Store(simple{history: func() ([]provider.Event, error) {
 		looks++
 		if looks == 1 {
 			close(changed)
 			return nil, nil
 		}
 		return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
-	}}})
+	}})})
 	if n, err := client.Attach[int](c, "i").Wait(deadline(t)); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}

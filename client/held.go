@@ -7,18 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // ErrNotHeld reports a retry of an instance that is not held.
 var ErrNotHeld = errors.New("the instance is not held")
 
-// Held returns what a held instance waits for: code that no live worker has or takes, or code that fits its history. It
-// returns nil for any other instance. An instance that has not begun is held, too, if no worker has its orchestration.
-// Work counts as held at once if no worker ever had its code, and otherwise [provider.LiveFor] after the last fetch by a
-// worker that had it. Error: [ErrManagementNotAvailable], also for a store that is neither a [provider.HeldAdmin] nor a
-// [provider.CodeSelector].
+// Held returns what a held instance waits for: code that no live worker has or takes, or code that fits and can
+// read its history. It returns nil for any other instance. An instance that has not begun is held, too, if no worker
+// has its orchestration. Work counts as held at once if no worker ever had its code, and otherwise [provider.LiveFor]
+// after the last fetch by a worker that had it.
 func (c *Client) Held(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	if instance == "" {
 		return nil, nil //nolint:nilnil // there can be no such instance
@@ -30,38 +28,27 @@ func (c *Client) Held(ctx context.Context, instance string) (*provider.HeldInsta
 	return &list[0], nil
 }
 
-// ListHeld lists the held instances with what each waits for, those held longest first. Error: that of [Client.Held].
+// ListHeld lists the held instances with what each waits for, those held longest first.
 func (c *Client) ListHeld(ctx context.Context) ([]provider.HeldInstance, error) {
 	return c.listHeld(ctx, "")
 }
 
 // listHeld lists one instance, or with "" all.
 func (c *Client) listHeld(ctx context.Context, instance string) ([]provider.HeldInstance, error) {
-	admin, knowsMisfits := c.store.Admin().(provider.HeldAdmin)
-	selector, knowsCode := observed.As[provider.CodeSelector](c.store)
-	if !knowsMisfits && !knowsCode {
-		return nil, ErrManagementNotAvailable
+	list, err := c.misfits(ctx, instance)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is held: %w", err)
 	}
-	var list []provider.HeldInstance
-	var err error
-	if knowsMisfits {
-		if list, err = misfits(ctx, admin, instance); err != nil {
-			return nil, fmt.Errorf("reading what is held: %w", err)
-		}
+	waiting, err := c.waitingForCode(ctx, instance)
+	if err != nil {
+		return nil, fmt.Errorf("reading what waits for code: %w", err)
 	}
-	if knowsCode {
-		waiting, err := waitingForCode(ctx, selector, instance)
-		if err != nil {
-			return nil, fmt.Errorf("reading what waits for code: %w", err)
-		}
-		list = append(list, waiting...)
-	}
-	return joined(list), nil
+	return joined(append(list, waiting...)), nil
 }
 
 // waitingForCode are the instances that wait for code that no live worker has or takes.
-func waitingForCode(ctx context.Context, selector provider.CodeSelector, instance string) ([]provider.HeldInstance, error) {
-	waiting, err := selector.WaitingForCode(ctx, instance, provider.LiveFor)
+func (c *Client) waitingForCode(ctx context.Context, instance string) ([]provider.HeldInstance, error) {
+	waiting, err := c.store.WaitingForCode(ctx, instance, provider.LiveFor)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +58,7 @@ func waitingForCode(ctx context.Context, selector provider.CodeSelector, instanc
 		reason := w.String()
 		if !w.Activity {
 			if reasons[w.CodeName] == "" {
-				versions, err := selector.KnownVersions(ctx, w.Name, provider.LiveFor)
+				versions, err := c.store.KnownVersions(ctx, w.Name, provider.LiveFor)
 				if err != nil {
 					return nil, err
 				}
@@ -88,11 +75,11 @@ func waitingForCode(ctx context.Context, selector provider.CodeSelector, instanc
 }
 
 // misfits are the instances whose code does not fit.
-func misfits(ctx context.Context, admin provider.HeldAdmin, instance string) ([]provider.HeldInstance, error) {
+func (c *Client) misfits(ctx context.Context, instance string) ([]provider.HeldInstance, error) {
 	if instance == "" {
-		return admin.ListHeldInstances(ctx)
+		return c.store.ListHeldInstances(ctx)
 	}
-	held, err := admin.GetHeldInstance(ctx, instance)
+	held, err := c.store.GetHeldInstance(ctx, instance)
 	if held == nil || err != nil {
 		return nil, err
 	}
@@ -124,13 +111,9 @@ func joined(list []provider.HeldInstance) []provider.HeldInstance {
 // RetryHeld tries a held instance again at once, for example after a rollback. Without it, an instance whose code does
 // not fit waits for its next try, up to UnregisteredBackoffMax in worker.Options. It is held again if its code still does
 // not fit. An instance that waits for code needs no retry: it goes on as soon as a worker has the code. Errors:
-// [ErrNotHeld], or more precisely [ErrNoInstance] or [ErrEnded]; those of [Client.Held].
+// [ErrNotHeld], or more precisely [ErrNoInstance] or [ErrEnded].
 func (c *Client) RetryHeld(ctx context.Context, instance string) error {
-	admin, ok := c.store.Admin().(provider.HeldAdmin)
-	if !ok {
-		return fmt.Errorf("retrying %q: %w", instance, ErrManagementNotAvailable)
-	}
-	held, err := admin.RetryHeldInstance(ctx, instance)
+	held, err := c.store.RetryHeldInstance(ctx, instance)
 	if err == nil && !held {
 		err = c.notHeld(ctx, instance)
 	}
@@ -145,7 +128,7 @@ func (c *Client) notHeld(ctx context.Context, instance string) error {
 	if held, err := c.listHeld(ctx, instance); err != nil || len(held) > 0 {
 		return err
 	}
-	use, err := provider.FindInstance(ctx, c.store, instance)
+	use, err := c.store.FindInstance(ctx, instance)
 	switch {
 	case err != nil:
 		return err

@@ -5,14 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// looker asks a store that is a [provider.ProgressReader] for all who wait in one call: while
+// looker asks the store for all who wait in one call: while
 // a call is under way the next questions gather. It has a goroutine only while it asks.
 type looker struct {
-	store provider.Provider
+	store provider.Store
 
 	mu sync.Mutex
 	// waits are all who wait.
@@ -128,7 +127,7 @@ func (l *looker) run() {
 		for i, w := range asked {
 			ids[i] = w.instance
 		}
-		list, err := provider.ReadProgress(ctx, l.store, ids)
+		list, err := l.store.ReadProgress(ctx, ids)
 		for i, w := range asked {
 			a := answer{err: err}
 			if err == nil {
@@ -203,20 +202,11 @@ func (l *look) end() {
 func (l *look) ask(all bool) {
 	l.timer.Stop()
 	l.pending = true
-	if _, together := observed.As[provider.ProgressReader](l.client.store); together {
-		if all {
-			l.client.looker.askAll(l.wait)
-		} else {
-			l.client.looker.ask(l.wait)
-		}
-		return
+	if all {
+		l.client.looker.askAll(l.wait)
+	} else {
+		l.client.looker.ask(l.wait)
 	}
-	var a answer
-	var list []provider.Progress
-	if list, a.err = provider.ReadProgress(l.ctx, l.client.store, []string{l.instance}); a.err == nil {
-		a.progress = list[0]
-	}
-	l.answers <- a
 }
 
 // unless is the channel, or one that never receives while an answer is to come.

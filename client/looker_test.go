@@ -19,7 +19,7 @@ import (
 // telling is a store that tells how far instances are and when they end, and counts how
 // often it is asked for how many.
 type telling struct {
-	provider.Provider
+	provider.Store
 
 	mu sync.Mutex
 	// asked is the number of instances of each call.
@@ -68,11 +68,11 @@ func (s *telling) InstanceChanged(string) (changed <-chan struct{}, stop func())
 	return nil, func() {}
 }
 
-func (s *telling) InstanceEnded(instance string) (ended <-chan struct{}, stop func()) {
+func (s *telling) InstanceEnd(instance string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listens[instance] = make(chan struct{})
-	return s.listens[instance], sync.OnceFunc(func() {
+	return s.listens[instance], func() *provider.Progress { return nil }, sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stopped++
@@ -85,6 +85,13 @@ func (s *telling) end(instance string) {
 	defer s.mu.Unlock()
 	s.ended[instance] = true
 	close(s.listens[instance])
+}
+
+// endUntold ends the instance and tells nobody.
+func (s *telling) endUntold(instance string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended[instance] = true
 }
 
 // calls is how often the store was asked.
@@ -154,6 +161,28 @@ func TestLooksForEndsAskForAll(t *testing.T) {
 	})
 }
 
+// That a store tells of ends, which another process may have stored, does not make waits for other changes poll
+// rarely.
+func TestToldEndsLeaveOtherWaitsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newTelling()
+		c := client.New(store)
+		time.AfterFunc(time.Millisecond, func() { store.end("i") })
+		if _, err := c.Wait(t.Context(), "i"); err != nil {
+			t.Fatal(err)
+		}
+		before := store.calls()
+		time.AfterFunc(10*time.Millisecond, func() { store.endUntold("other") })
+		if _, err := c.WaitForCustomStatus(t.Context(), "other", 0); err != nil {
+			t.Fatal(err)
+		}
+		if n := store.calls() - before; n != 3 {
+			t.Errorf("%d looks; want one at once, one after 5 ms and one after 15 ms", n)
+		}
+	})
+}
+
 // A run that was started here looks once: when the store tells of its end.
 func TestRunLooksOnce(t *testing.T) {
 	t.Parallel()
@@ -180,7 +209,7 @@ func TestRunLooksOnce(t *testing.T) {
 type knowing struct{ *telling }
 
 func (s knowing) InstanceEnd(instance string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
-	ended, stop = s.InstanceEnded(instance)
+	ended, _, stop = s.telling.InstanceEnd(instance)
 	return ended, func() *provider.Progress {
 		return &provider.Progress{
 			Use:     &provider.IDUse{Name: "O", Status: provider.StatusCompleted},

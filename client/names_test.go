@@ -15,10 +15,11 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/adapt"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
 
-// plain is a store that is no provider.InstanceStarter.
+// plain is a store with the plain contract.
 type plain struct{ provider.Provider }
 
 // seen is a store that says when somebody has found an instance.
@@ -70,13 +71,13 @@ func end(t *testing.T, c *client.Client, instance string) {
 func TestStartOfAUsedID(t *testing.T) {
 	t.Parallel()
 	for name, store := range map[string]func(*testing.T) provider.Provider{
-		"starter":     openStore,
-		"not starter": func(t *testing.T) provider.Provider { return plain{openStore(t)} },
+		"store": openStore,
+		"plain": func(t *testing.T) provider.Provider { return plain{openStore(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := store(t)
-			_, knows := store.(provider.InstanceStarter)
+			_, knows := store.(provider.Store)
 			c := client.New(store)
 			check := func(want client.State) {
 				t.Helper()
@@ -366,6 +367,22 @@ func TestCancelBeforeTheStart(t *testing.T) {
 	s, err := c.Wait(deadline(t), "early")
 	if failed, ok := errors.AsType[*client.FailedError](s.Err()); err != nil || !ok || !failed.Cancelled() {
 		t.Errorf("the instance that was started before is %+v, %v", s, err)
+	}
+}
+
+// A run waits for a start that the store cannot see yet, also behind a decorator of a plain store: it was not deleted.
+func TestWaitForAStartThatIsHidden(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	decorated := struct{ provider.Store }{adapt.Store(plain{store})}
+	run, err := client.Start(t.Context(), client.New(decorated), until, "i", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := run.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the wait ended with %v", err)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 type WaitError struct {
 	Instance string
 	// Status is the instance's status after the deadline, without the custom status. Its State is "" if the status
-	// was not read: when the context ended for another reason than its deadline, or the store did not answer within a
-	// second.
+	// was not read: when the context ended for another reason than its deadline, the store did not answer within a
+	// second, or the history cannot be decoded.
 	Status Status
 	// LastEvent is the type of the last event, "" if there is no history.
 	LastEvent string
@@ -41,7 +41,7 @@ func (e *WaitError) Unwrap() error { return e.Err }
 func (e *WaitError) progress() string {
 	switch e.Status.State {
 	case "":
-		return ""
+		return e.held("; it is")
 	case NotFound:
 		if e.Held != nil {
 			return "; it is held before its begin, it waits for " + e.Held.Reason
@@ -51,9 +51,7 @@ func (e *WaitError) progress() string {
 	}
 	text := fmt.Sprintf("; it is %s (%s %s, execution %d), its last event is %s",
 		e.Status.State, e.Status.Name, e.Status.Version, e.Status.ExecutionID, e.LastEvent)
-	if e.Held != nil {
-		text += fmt.Sprintf(", it is held since %s: %s", e.Held.Since.UTC().Format("2006-01-02 15:04 MST"), e.Held.Reason)
-	}
+	text += e.held(", it is")
 	const most = 3
 	if n := len(e.WaitsFor); n > most {
 		return fmt.Sprintf("%s, it waits for %s and %d more", text, strings.Join(e.WaitsFor[:most], ", "), n-most)
@@ -61,6 +59,14 @@ func (e *WaitError) progress() string {
 		text += ", it waits for " + strings.Join(e.WaitsFor, ", ")
 	}
 	return text
+}
+
+// held tells of a held instance since when and why, "" of any other.
+func (e *WaitError) held(prefix string) string {
+	if e.Held == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s held since %s: %s", prefix, e.Held.Since.UTC().Format("2006-01-02 15:04 MST"), e.Held.Reason)
 }
 
 // lastLook is how long the look at the instance after a deadline may take.
@@ -75,12 +81,14 @@ func (c *Client) unfinished(ctx context.Context, instance string, cause error) e
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
 	history, err := c.read(ctx, instance)
+	if err == nil {
+		e.Status = statusOf(instance, history)
+	}
+	if held, failed := c.Held(ctx, instance); failed == nil && !e.Status.Finished() {
+		e.Held = held // also if its history cannot be read
+	}
 	if err != nil {
 		return e
-	}
-	e.Status = statusOf(instance, history)
-	if held, err := c.Held(ctx, instance); err == nil && !e.Status.Finished() {
-		e.Held = held
 	}
 	if len(history) > 0 {
 		e.LastEvent = history[len(history)-1].Kind.Type()

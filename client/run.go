@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/payload"
-	"github.com/duroxide/duroxide-go/provider"
 )
 
 // Run is a started orchestration with a result of type O.
@@ -34,8 +32,7 @@ func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.S
 // for a result that cannot be decoded as an O.
 func (r *Run[O]) Wait(ctx context.Context) (O, error) {
 	var none O
-	_, knows := observed.As[provider.InstanceStarter](r.client.store)
-	status, err := r.client.wait(ctx, r.instance, r.since, r.started && knows)
+	status, err := r.client.wait(ctx, r.instance, r.since, r.started)
 	if err != nil {
 		return none, err
 	}

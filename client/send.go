@@ -28,7 +28,7 @@ func (f sendOption) ofSend(o *sendOptions) { f(o) }
 // MustExist sends only to an instance that runs or whose start is queued. Otherwise nothing is sent, and the error is
 // [ErrNoInstance] or [ErrEnded]. The check is made before the message is sent: an instance that ends in between does
 // not receive it. With [InTx] the check is part of the transaction, so an instance that the transaction has started
-// counts. A store that is not a [provider.InstanceStarter] does not know queued starts.
+// counts. A plain store does not know queued starts, see package adapt.
 func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
 // RaiseEvent raises a declared event, see [Client.RaiseEvent]. Data that cannot be decoded as a T again is an error,
@@ -53,7 +53,7 @@ func Enqueue[T any](ctx context.Context, c *Client, queue orchestration.Queue[T]
 
 // RaiseEvent raises an event. The oldest [orchestration.WaitForEvent] of that name that has no event yet receives it.
 // If none waits, the event is lost. An event for an id that is never started stays queued until orphaned messages are
-// deleted ([provider.OrphanCollector]). See [MustExist].
+// deleted ([provider.Store].DeleteOrphanMessages). See [MustExist].
 func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data any, options ...SendOption) error {
 	text, err := payload.Encode(data)
 	if err != nil {

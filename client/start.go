@@ -65,9 +65,9 @@ func ReplaceFinished() StartOption {
 	return startOption(func(o *startOptions) { o.replacing = true })
 }
 
-// WithMessage sends a message together with the start. With a store that is a [provider.MessageStarter] both happen
-// in one step, so the instance never exists without the message. With [UseExisting] the message is also sent to an
-// existing instance, which drops it if it has ended. WithMessage may be given several times.
+// WithMessage sends a message together with the start. Both happen in one step, so the instance never exists without
+// the message. With [UseExisting] the message is also sent to an existing instance, which drops it if it has ended.
+// WithMessage may be given several times.
 func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 	text, err := payload.EncodeFitting(value)
 	return startOption(func(o *startOptions) {
@@ -78,8 +78,7 @@ func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 // Start starts an orchestration under an instance id of the caller's choice. An id is used if an instance in any
 // state has it, or a start that waits for its first turn. A start of a used id starts nothing and returns an
 // [*AlreadyExistsError]; [UseExisting] and [ReplaceFinished] change that. Of several starts of one id at the same
-// time, one succeeds and the others get the error. With a store that is not a [provider.InstanceStarter], several can
-// return success.
+// time, one succeeds and the others get the error.
 //
 // If the store's answer is lost, the instance may have been started nevertheless. Use [UseExisting] to start again.
 //
@@ -222,7 +221,7 @@ func (c *Client) noneQueued(ctx context.Context, admin provider.Admin, instance 
 				return err
 			}
 			for _, child := range replay.UnreportedChildren(id, history) {
-				use, err := provider.FindInstance(ctx, c.store, child)
+				use, err := c.store.FindInstance(ctx, child)
 				if err != nil {
 					return err
 				}

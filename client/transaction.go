@@ -35,7 +35,7 @@ type transaction struct {
 // errors.ErrUnsupported if the store is not a [provider.TxEnqueuer] for transactions of this type.
 func InTx[Tx any](tx Tx) TxOption {
 	return TxOption{func(store provider.Provider) (transaction, error) {
-		s, ok := observed.As[provider.TxEnqueuer[Tx]](store)
+		s, ok := store.(provider.TxEnqueuer[Tx])
 		if !ok {
 			return transaction{}, fmt.Errorf("the store cannot join a transaction of type %T: %w", tx, errors.ErrUnsupported)
 		}
@@ -56,7 +56,7 @@ func (c *Client) enqueueIn(ctx context.Context, o TxOption, item provider.WorkIt
 	if o.in == nil {
 		return c.store.EnqueueForOrchestrator(ctx, item, 0)
 	}
-	tx, err := o.in(c.store)
+	tx, err := o.in(c.plain)
 	if err != nil {
 		return err
 	}
@@ -71,9 +71,9 @@ func (c *Client) enqueueTx(ctx context.Context, tx transaction, item provider.Wo
 // transaction's own locks, or not see what it has started.
 func (c *Client) findIn(ctx context.Context, o TxOption, instance string) (use *provider.IDUse, err error) {
 	if o.in == nil {
-		return provider.FindInstance(ctx, c.store, instance)
+		return c.store.FindInstance(ctx, instance)
 	}
-	tx, err := o.in(c.store)
+	tx, err := o.in(c.plain)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,13 @@ func (c *Client) findIn(ctx context.Context, o TxOption, instance string) (use *
 func (c *Client) startIn(
 	ctx context.Context, o TxOption, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
 ) (*provider.IDUse, error) {
-	if o.in == nil {
-		return provider.StartInstanceWith(ctx, c.store, start, messages, toUser)
+	switch {
+	case o.in == nil && len(messages) == 0:
+		return c.store.StartInstance(ctx, start)
+	case o.in == nil:
+		return c.store.StartInstanceWith(ctx, start, messages, toUser)
 	}
-	tx, err := o.in(c.store)
+	tx, err := o.in(c.plain)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -15,7 +15,7 @@ import (
 // Waiting polls at growing intervals (§7.16). A store that notifies its own process of
 // changes makes the common case immediate. Once it has told a wait of a change, and from the
 // first for waits that begin within recently of any change, only the longest interval is
-// waited for: what this process runs, it is told of.
+// waited for: what this process runs, it is told of, and of some stores also what others end.
 const (
 	firstPoll = 5 * time.Millisecond
 	maxPoll   = 100 * time.Millisecond
@@ -26,15 +26,15 @@ const (
 // wait. Errors: [*WaitError] when the context ends first; it wraps the context's error and, if the last call to the
 // store failed, the store's error. [ErrDeleted] when the instance was deleted during the wait.
 //
-// All waits of a client ask the store in one call, if the store is a [provider.ProgressReader].
+// All waits of a client ask the store in one call.
 func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
 	return c.wait(ctx, instance, nil, false)
 }
 
-// wait is Wait. since, if not nil, has listened from before the instance was there, which
-// known says was so before the first look.
-func (c *Client) wait(ctx context.Context, instance string, since *notices, known bool) (Status, error) {
-	return c.waitUntil(ctx, waiting{instance: instance, since: since, known: known, listen: c.listenForEnd})
+// wait is Wait. since, if not nil, has listened from before the instance was there, and started says that it was
+// started before the first look.
+func (c *Client) wait(ctx context.Context, instance string, since *notices, started bool) (Status, error) {
+	return c.waitUntil(ctx, waiting{instance: instance, since: since, started: started, listen: c.listenForEnd})
 }
 
 // WaitForCustomStatus waits until the custom status has a version above lastVersion or the instance has ended, and
@@ -49,8 +49,8 @@ func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastV
 // waiting is what somebody waits for.
 type waiting struct {
 	instance string
-	// known means that the instance was there.
-	known bool
+	// started means that the instance was started before the first look, and seen that a look has found it.
+	started, seen bool
 	// enough, if not nil, says what ends the wait beside the instance's end. Its errors are as those of a look.
 	enough func(provider.Progress) (bool, error)
 	// since are notices that were listened to from before the instance was there; listen
@@ -59,6 +59,15 @@ type waiting struct {
 	listen func(instance string) *notices
 	// trouble is why the last look failed.
 	trouble error
+}
+
+// toldAt is when the store last told of what is listened for. Ends are also told that another process has
+// stored, so they say nothing about other changes.
+func (w *waiting) toldAt(c *Client) *atomic.Int64 {
+	if w.enough == nil {
+		return &c.toldEndAt
+	}
+	return &c.toldAt
 }
 
 // notices is what a store tells about an instance.
@@ -74,31 +83,14 @@ type notices struct {
 
 // listenForChange is told of each change, if the store tells.
 func (c *Client) listenForChange(instance string) *notices {
-	notifier, ok := observed.As[provider.ChangeNotifier](c.store)
-	if !ok {
-		return &notices{stop: func() {}}
-	}
-	changed, stop := notifier.InstanceChanged(instance)
+	changed, stop := c.store.InstanceChanged(instance)
 	return &notices{look: changed, stop: stop}
 }
 
-// listenForEnd is told of the end alone, if the store can tell that from other changes.
+// listenForEnd is told of the end alone, if the store tells.
 func (c *Client) listenForEnd(instance string) *notices {
 	n := c.listenForChange(instance)
-	var ended <-chan struct{}
-	var end func() *provider.Progress
-	var stop func()
-	if teller, ok := observed.As[provider.EndTeller](c.store); ok {
-		ended, end, stop = teller.InstanceEnd(instance)
-	} else if notifier, ok := observed.As[provider.EndNotifier](c.store); ok {
-		ended, stop = notifier.InstanceEnded(instance)
-	} else {
-		return n
-	}
-	if ended == nil { // a decorator of a store that does not tell
-		stop()
-		return n
-	}
+	ended, end, stop := c.store.InstanceEnd(instance)
 	return &notices{look: ended, alive: n.look, end: end, stop: func() { n.stop(); stop() }}
 }
 
@@ -128,7 +120,7 @@ func (c *Client) waitUntil(ctx context.Context, what waiting) (_ Status, err err
 			c.toldAt.Store(time.Now().UnixNano())
 			l.rest(interval)
 		case <-l.unless(heard.look):
-			c.toldAt.Store(time.Now().UnixNano())
+			what.toldAt(c).Store(time.Now().UnixNano())
 			if status, done, err := c.told(ctx, &what, heard); done || err != nil {
 				return status, err
 			}
@@ -154,7 +146,7 @@ func (c *Client) waitUntil(ctx context.Context, what waiting) (_ Status, err err
 // It returns the first interval.
 func (c *Client) begin(what waiting, l *look) (heard notices, interval time.Duration) {
 	interval = firstPoll
-	if time.Since(time.Unix(0, c.toldAt.Load())) < recently {
+	if time.Since(time.Unix(0, max(c.toldAt.Load(), what.toldAt(c).Load()))) < recently {
 		interval = maxPoll
 	}
 	if what.since != nil {
@@ -207,12 +199,12 @@ func (c *Client) found(ctx context.Context, what *waiting, p provider.Progress) 
 	switch {
 	case p.Err != nil:
 		return Status{}, false, p.Err
-	case p.Use == nil && what.known:
+	case p.Use == nil && (what.seen || what.started && !p.StartsHidden):
 		return Status{}, false, fmt.Errorf("waiting for %q: %w", what.instance, ErrDeleted)
 	case p.Use == nil:
 		return Status{}, false, nil
 	}
-	what.known = true
+	what.seen = true
 	enough := false
 	if what.enough != nil {
 		if enough, err = what.enough(p); err != nil {

@@ -1,6 +1,7 @@
 package duroxidevet_test
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -34,22 +35,32 @@ var usable = map[string]string{
 // library is the module that the analyser is for.
 const library = "github.com/duroxide/duroxide-go"
 
-// exports finds what the compiler has written about the packages that a test may import.
+// exports finds what the compiler has written about the packages that a test or an example may import, and about those
+// that the repository imports from elsewhere. The repository's own are read from source, and need not be compiled.
 var exports = sync.OnceValues(func() (map[string]string, error) {
-	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./..."}, slices.Collect(maps.Values(usable))...)
-	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	output, err := cmd.Output()
+	foreign, err := list("-deps", "-f", `{{with .Module}}{{if ne .Path "`+library+`"}}{{$.ImportPath}}{{end}}{{else}}{{.ImportPath}}{{end}}`, "./...")
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := list(slices.Concat([]string{"-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./examples/..."}, slices.Collect(maps.Values(usable)), foreign)...)
 	if err != nil {
 		return nil, err
 	}
 	files := map[string]string{}
-	for line := range strings.FieldsSeq(string(output)) {
+	for _, line := range compiled {
 		path, file, _ := strings.Cut(line, "=")
 		files[path] = file
 	}
 	return files, nil
 })
+
+// list returns what go list says in the repository, a word each.
+func list(args ...string) ([]string, error) {
+	cmd := exec.CommandContext(context.Background(), "go", append([]string{"list"}, args...)...)
+	cmd.Dir, cmd.Stderr = root, os.Stderr
+	output, err := cmd.Output()
+	return strings.Fields(string(output)), err
+}
 
 // loader type-checks packages whose imports were compiled before, so that many small packages are analysed in little
 // time. The analyser knows of other packages only what its tables say.

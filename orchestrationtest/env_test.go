@@ -10,9 +10,9 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -243,7 +243,7 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 		w, err := worker.New(store, worker.Options{
 			Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 32, CachedInstances: -1,
 			ActivityLockTimeout: long, OrchestrationLockTimeout: long, SessionLockTimeout: long, SessionIdleTimeout: long,
-			SessionCleanupInterval: long, UnknownCodeTimeout: long, PollTimeout: long, MinPollInterval: long, QuietTime: -1, CancellationPoll: -1,
+			SessionCleanupInterval: long, UnknownCodeTimeout: long, PollTimeout: long, QuietTime: -1, CancellationPoll: -1,
 		})
 		if err == nil {
 			err = w.Register(programs, careful)

@@ -17,8 +17,8 @@ const gaugesKept = 30 * time.Second
 // gauges are what a store holds, as its management interface counts it.
 type gauges struct {
 	admin provider.Admin
-	// held is nil for a store that does not know what is held.
-	held provider.HeldAdmin
+	// full is nil for a store that has only the plain contract.
+	full provider.Store
 	list []gauge
 
 	mu      sync.Mutex
@@ -31,6 +31,7 @@ type counts struct {
 	metrics provider.SystemMetrics
 	depths  provider.QueueDepths
 	held    int
+	letters uint64
 }
 
 type gauge struct {
@@ -52,12 +53,12 @@ func observe(store provider.Provider, build *instruments) {
 	add("active_orchestrations", "Instances that run or wait", func(c counts) uint64 { return c.metrics.RunningInstances })
 	add("orchestrator_queue_depth", "Messages for instances, future timers included", func(c counts) uint64 { return c.depths.OrchestratorQueue })
 	add("worker_queue_depth", "Activities that wait for a worker", func(c counts) uint64 { return c.depths.WorkerQueue })
-	if _, ok := store.(provider.CodeSelector); ok {
+	if full, ok := store.(provider.Store); ok {
+		g.full = full
 		add("unknown_orchestrations", "Instances that wait for code that no worker has", func(c counts) uint64 { return c.depths.UnknownOrchestrations })
 		add("unknown_activities", "Activities that no worker takes, because none has them or none that has them takes their tags", func(c counts) uint64 { return c.depths.UnknownActivities })
-	}
-	if g.held, _ = g.admin.(provider.HeldAdmin); g.held != nil {
-		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) })
+		add("held_orchestrations", "Instances that are held, because their code does not fit their histories or cannot read them", func(c counts) uint64 { return uint64(c.held) })
+		add("dead_letters", "Messages and activities that could not be decoded and were set aside", func(c counts) uint64 { return c.letters })
 	}
 	_, err := build.meter.RegisterCallback(g.collect, watched...)
 	handle(err)
@@ -84,12 +85,15 @@ func (g *gauges) count(ctx context.Context) (err error) {
 	if g.counts.depths, err = g.admin.GetQueueDepths(ctx); err != nil {
 		return err
 	}
-	if g.held != nil {
-		held, err := g.held.ListHeldInstances(ctx)
+	if g.full != nil {
+		held, err := g.full.ListHeldInstances(ctx)
 		if err != nil {
 			return err
 		}
 		g.counts.held = len(held)
+		if g.counts.letters, err = g.full.CountDeadLetters(ctx); err != nil {
+			return err
+		}
 	}
 	g.counted = time.Now()
 	return nil

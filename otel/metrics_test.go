@@ -62,7 +62,7 @@ var contract = map[string]string{
 }
 
 // beyond are the metrics that the contract does not have. They have no labels.
-var beyond = []string{"duroxide_unknown_orchestrations", "duroxide_unknown_activities", "duroxide_held_orchestrations"}
+var beyond = []string{"duroxide_unknown_orchestrations", "duroxide_unknown_activities", "duroxide_held_orchestrations", "duroxide_dead_letters"}
 
 // The table above is the contract's, and docs/observability.md has each metric.
 func TestTableIsTheContracts(t *testing.T) {
@@ -187,6 +187,7 @@ func TestEachMetricByName(t *testing.T) {
 		"unknown_orchestrations{}":   0,
 		"unknown_activities{}":       0,
 		"held_orchestrations{}":      0,
+		"dead_letters{}":             0,
 		"activity_executions_total{activity_name=Work,outcome=success,retry_attempt=0,tag=default}":               1,
 		"activity_executions_total{activity_name=Work,outcome=app_error,retry_attempt=0,tag=default}":             1,
 		"activity_duration_seconds{activity_name=Work,outcome=success,tag=default}":                               1,
@@ -348,27 +349,23 @@ func TestTurnsOfAHistory(t *testing.T) {
 	}
 }
 
-// full is the management interface of a store that holds ever more.
+// full is a store that holds ever more.
 type full struct {
-	provider.Admin
+	provider.Store
 
 	asked uint64
 }
 
-// storeOf is a store with a management interface, nil for none.
-type storeOf struct {
+func (f *full) Admin() provider.Admin { return f }
+
+// plain is a store with the plain contract, and a management interface, nil for none.
+type plain struct {
 	provider.Provider
 
 	admin provider.Admin
 }
 
-// selecting is one that knows which code no worker has.
-type selecting struct {
-	storeOf
-	provider.CodeSelector
-}
-
-func (s storeOf) Admin() provider.Admin { return s.admin }
+func (p plain) Admin() provider.Admin { return p.admin }
 
 func (f *full) GetSystemMetrics(context.Context) (provider.SystemMetrics, error) {
 	f.asked++
@@ -377,6 +374,8 @@ func (f *full) GetSystemMetrics(context.Context) (provider.SystemMetrics, error)
 	}
 	return provider.SystemMetrics{RunningInstances: f.asked}, nil
 }
+
+func (f *full) CountDeadLetters(context.Context) (uint64, error) { return 5 * f.asked, nil }
 
 func (f *full) GetQueueDepths(context.Context) (provider.QueueDepths, error) {
 	return provider.QueueDepths{
@@ -388,15 +387,6 @@ func (f *full) ListHeldInstances(context.Context) ([]provider.HeldInstance, erro
 	return make([]provider.HeldInstance, 4*f.asked), nil
 }
 
-func (f *full) GetHeldInstance(context.Context, string) (*provider.HeldInstance, error) {
-	return nil, nil //nolint:nilnil // as the interface says
-}
-
-func (f *full) RetryHeldInstance(context.Context, string) (bool, error) { return false, nil }
-
-// plain is a management interface without the optional methods.
-type plain struct{ provider.Admin }
-
 // A store is counted at most every 30 s, and its trouble is the reader's error. What it cannot
 // count is left out.
 func TestGauges(t *testing.T) {
@@ -404,12 +394,13 @@ func TestGauges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := sdkmetric.NewManualReader()
 		meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-		otel.New(otel.Config{MeterProvider: meters, Store: selecting{storeOf: storeOf{admin: &full{}}}})
+		otel.New(otel.Config{MeterProvider: meters, Store: &full{}})
 		for _, want := range []float64{1, 1, 2} {
 			got, _ := collect(t, reader)
 			got.expect(t, sums{
 				"active_orchestrations{}": want, "orchestrator_queue_depth{}": 10 * want, "worker_queue_depth{}": 100 * want,
 				"unknown_orchestrations{}": 2 * want, "unknown_activities{}": 3 * want, "held_orchestrations{}": 4 * want,
+				"dead_letters{}": 5 * want,
 			})
 			time.Sleep(20 * time.Second)
 		}
@@ -421,7 +412,7 @@ func TestGauges(t *testing.T) {
 	for _, test := range []struct {
 		store provider.Provider
 		want  int
-	}{{storeOf{}, 0}, {storeOf{admin: plain{&full{}}}, 3}, {storeOf{admin: &full{}}, 4}} {
+	}{{plain{}, 0}, {plain{admin: &full{}}, 3}, {&full{}, 7}} {
 		reader := sdkmetric.NewManualReader()
 		otel.New(otel.Config{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), Store: test.store})
 		if got, _ := collect(t, reader); len(got) != test.want {

@@ -47,10 +47,10 @@ type Config struct {
 	// Errors puts the texts of errors into spans. They may quote payloads, so by default a span records only that
 	// there was an error.
 	Errors bool
-	// Store is read when metrics are collected, at most every 30 s, for four kinds of gauges: running instances,
-	// queued work, work that no worker can do, and held instances. They describe the whole store, so each process
-	// that sets Store reports the same values. Default nil: no such gauges. A store without [provider.Admin] has none
-	// either. Shut the MeterProvider down before you close the store.
+	// Store is read when metrics are collected, at most every 30 s, for five kinds of gauges: running instances,
+	// queued work, work that no worker can do, held instances, and dead letters. They describe the whole store, so each
+	// process that sets Store reports the same values. Default nil: no such gauges. A store without [provider.Admin]
+	// has none either. Shut the MeterProvider down before you close the store.
 	Store provider.Provider
 }
 

@@ -122,7 +122,7 @@ type QueueDepths struct {
 	TimerQueue uint64
 	// UnknownOrchestrations and UnknownActivities count the instances and activities
 	// that wait for code that no worker has had for [LiveFor];
-	// 0 from a store that is no [CodeSelector].
+	// 0 from a plain [Provider].
 	UnknownOrchestrations uint64
 	UnknownActivities     uint64
 }

@@ -8,11 +8,8 @@ import "fmt"
 // Error: [ErrInvalidArgument] if the event's kind, or the details of its failure, are missing or unknown to the
 // contract.
 func EncodeEvent(e Event) ([]byte, error) {
-	c := codec{writing: true, w: newWriter()}
-	c.open()
-	c.event(&e)
-	c.close()
-	return c.w.finish()
+	data, _, err := EncodeEventApart(e, 0)
+	return data, err
 }
 
 // DecodeEvent reads an event's JSON (§3.1 to §3.4). Unknown keys are ignored, so that an older build reads what a
@@ -22,15 +19,7 @@ func EncodeEvent(e Event) ([]byte, error) {
 //
 // Error: [ErrCorrupt]. The text names the byte offset, the key and the problem, and never quotes a payload.
 func DecodeEvent(data []byte) (Event, error) {
-	c := codec{r: newReader(data)}
-	var e Event
-	c.open()
-	c.event(&e)
-	c.close()
-	if err := c.r.finish(); err != nil {
-		return Event{}, err
-	}
-	return e, nil
+	return DecodeEventApart(data, nil)
 }
 
 // EncodeWorkItem returns the item's JSON, {"Variant":{fields}} (§3.5). Invalid
@@ -38,12 +27,8 @@ func DecodeEvent(data []byte) (Event, error) {
 //
 // Error: [ErrInvalidArgument] if the item, or the details of its failure, are missing or unknown to the contract.
 func EncodeWorkItem(item WorkItem) ([]byte, error) {
-	c := codec{writing: true, w: newWriter()}
-	if c.workItem(item) == nil {
-		c.unknown("work item", item)
-	}
-	c.closeVariant()
-	return c.w.finish()
+	data, _, err := EncodeWorkItemApart(item, 0)
+	return data, err
 }
 
 // DecodeWorkItem reads an item's JSON by the rules of [DecodeEvent]. A second
@@ -51,13 +36,7 @@ func EncodeWorkItem(item WorkItem) ([]byte, error) {
 //
 // Error: [ErrCorrupt].
 func DecodeWorkItem(data []byte) (WorkItem, error) {
-	c := codec{r: newReader(data)}
-	item := c.workItem(openVariant(&c, "work item", workItems))
-	c.closeVariant()
-	if err := c.r.finish(); err != nil {
-		return nil, err
-	}
-	return item, nil
+	return DecodeWorkItemApart(data, nil)
 }
 
 // MarshalJSON is [EncodeEvent], for an event inside a larger document. encoding/json then also escapes <, > and & by

@@ -28,6 +28,8 @@ type reader struct {
 	// key is the field being read, for the text of an error.
 	key string
 	err error
+	// apart is the text that the document leaves out; nil when it has been read, or there is none.
+	apart *string
 }
 
 func newReader(data []byte) reader {

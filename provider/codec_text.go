@@ -13,7 +13,7 @@ func (r *reader) text() string {
 	start, end, escaped := r.quoted()
 	switch {
 	case escaped:
-		return unescape(r.data[start:end])
+		return r.putBack(unescape(r.data[start:end]))
 	case r.small != "":
 		return r.small[start:end]
 	}

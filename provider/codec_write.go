@@ -20,6 +20,9 @@ const (
 type writer struct {
 	buf []byte
 	err error
+	// shortest is how long a text is at least to become apart; 0 for none.
+	shortest int
+	apart    *string
 }
 
 func newWriter() writer { return writer{buf: make([]byte, 0, typicalSize)} }
@@ -99,6 +102,7 @@ func (w *writer) text(s string) {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // each invalid byte becomes U+FFFD
 	}
+	s = w.leaveOut(s)
 	buf := w.buf
 	if cap(buf)-len(buf) < len(s)+len(`""`) {
 		// A payload is often JSON itself, so quotes are worth counting.

@@ -1,31 +1,6 @@
 package provider
 
-import (
-	"context"
-	"time"
-)
-
-// DeadLetterAdmin is an optional interface of a store's [Admin] that gives access to what the store has set aside
-// because it could not be decoded (§6.23): messages and activities that a newer release wrote, or that somebody has
-// damaged.
-type DeadLetterAdmin interface {
-	// CountDeadLetters counts them.
-	CountDeadLetters(ctx context.Context) (uint64, error)
-
-	// ListDeadLetters lists those of a query, those set aside first first.
-	ListDeadLetters(ctx context.Context, query DeadLetterQuery) ([]DeadLetter, error)
-
-	// GetDeadLetter returns one with its text; nil if there is none of that id.
-	GetDeadLetter(ctx context.Context, id uint64) (*DeadLetter, error)
-
-	// RequeueDeadLetter decodes a letter, puts it into its queue as if it were sent now, and deletes the letter, in
-	// one transaction. It reports false if there is none of that id. Error: [ErrCorrupt] for one that this release
-	// cannot decode either, which stays as it is.
-	RequeueDeadLetter(ctx context.Context, id uint64) (found bool, err error)
-
-	// DeleteDeadLetter deletes one, and reports whether there was one of that id.
-	DeleteDeadLetter(ctx context.Context, id uint64) (found bool, err error)
-}
+import "time"
 
 // DeadLetterQuery selects dead letters.
 type DeadLetterQuery struct {

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -72,26 +71,6 @@ func (k *KnownCode) Knows(name CodeName) bool {
 	}
 	_, found := slices.BinarySearchFunc(k.names, name, CodeName.Compare)
 	return found
-}
-
-// CodeSelector is an optional interface of a store that selects work by [KnownCode] and remembers which code the
-// workers have. A store without it offers workers also work that they cannot run.
-//
-// Code counts as unknown if no fetch within the given time has named it. An activity counts as unknown, too, if no
-// fetch that has named it takes activities with its tag. A store remembers known code for a week; its information may
-// be up to 20 s old (§5.20). A negative time is [ErrInvalidArgument].
-type CodeSelector interface {
-	// UnknownCode lists code that ready work waits for and that has been unknown for at least unknownFor.
-	// Orchestrations come before activities, both in order of their names.
-	UnknownCode(ctx context.Context, unknownFor time.Duration) ([]UnknownCode, error)
-
-	// WaitingForCode lists the instances that wait for the code that UnknownCode lists, those that have waited longest
-	// first. An instance may be listed more than once. instance restricts the list to one; "" does not.
-	WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]WaitingInstance, error)
-
-	// KnownVersions lists the versions of an orchestration that fetches have named within the last since, in
-	// ascending order of the text.
-	KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error)
 }
 
 // UnknownCode is code that work waits for and that no live worker can run.

@@ -1,18 +1,6 @@
 package provider
 
-import (
-	"context"
-	"time"
-)
-
-// InstancePager is an optional interface of a store's [Admin] that lists instances one page at a time (§6.22), for
-// retention, exports and dashboards.
-type InstancePager interface {
-	// ListInstancePage lists a page of instances. All pages cost about the same. Deletions between two pages do not
-	// affect the next page. Error: [ErrInvalidArgument] for a [PageQuery].After that is not the Next of a page of
-	// this store.
-	ListInstancePage(ctx context.Context, query PageQuery) (InstancePage, error)
-}
+import "time"
 
 // PageQuery asks for a page of instances.
 type PageQuery struct {

@@ -132,12 +132,12 @@ type FetchOrchestrationParams struct {
 	// restriction.
 	Filter *CapabilityFilter
 	// Known restricts the instances to those whose next turn runs one of these orchestrations or runs no code,
-	// because the instance has ended or has no start. nil is no restriction. A store that is not a [CodeSelector]
-	// ignores it.
+	// because the instance has ended or has no start. nil takes all but what another fetch has named within
+	// [LiveFor]. Only a [Store] uses it.
 	Known *KnownCode
 	// UnknownFor, if positive, makes the call take only instances that have been ready for that long and whose
 	// orchestration no fetch has named for that long, so that the runtime can fail them. The code in Known is then
-	// recorded as known and selects nothing. Such a call never waits. Use it only with a [CodeSelector].
+	// recorded as known and selects nothing. Such a call never waits. Use it only with a [Store].
 	UnknownFor time.Duration
 	// Cancelled, with UnknownFor, makes the call take only instances with a visible request to cancel them, and these
 	// as soon as their orchestration has been unknown for that long, however short they have been ready.
@@ -204,8 +204,8 @@ type AbandonParams struct {
 	Delay time.Duration
 	// IgnoreAttempt uncounts the attempt of the fetch; the count never goes below 0.
 	IgnoreAttempt bool
-	// Misfit says why the registered code does not fit the history. It applies to turns only. A store that is a
-	// [HeldAdmin] keeps it with the messages. Empty leaves an earlier text unchanged.
+	// Misfit says why the registered code does not fit the history. It applies to turns only. A [Store] keeps it with
+	// the messages. Empty leaves an earlier text unchanged.
 	Misfit string
 }
 
@@ -220,8 +220,8 @@ type FetchWorkParams struct {
 	Session *SessionFetchConfig
 	// Tags selects activities by tag; the zero value takes untagged ones.
 	Tags TagFilter
-	// Known restricts the activities to these; nil is no restriction. A store that is not a [CodeSelector] ignores
-	// it.
+	// Known restricts the activities to these; nil takes all but what another fetch has named within [LiveFor]. Only
+	// a [Store] uses it.
 	Known *KnownCode
 	// UnknownFor is as in FetchOrchestrationParams. It applies to activities with any tag, and in sessions of any
 	// owner: only the name counts. Tags say what the other fetches of the caller take.
@@ -303,7 +303,7 @@ type FetchedWorkItem struct {
 	AttemptCount uint32
 	// Waited is how long ago the activity was queued, by the store's clock; 0 if the store does not report it.
 	Waited time.Duration
-	// Heartbeat holds the details that a [HeartbeatKeeper] keeps with the activity; empty for none.
+	// Heartbeat holds the details that [Store].KeepHeartbeat keeps with the activity; empty for none.
 	Heartbeat string
 }
 

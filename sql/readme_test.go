@@ -12,7 +12,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	scripts "github.com/duroxide/duroxide-go/sql"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 var update = flag.Bool("update", false, "write the tables of README.md anew")

@@ -39,7 +39,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		t.worker.held.forget(t.key())
 		t.worker.active.cancel(params.CancelledActivities)
 		t.worker.unserved.answered(t.item.Messages)
-		t.worker.unserved.add(t.worker.mayHang(params.WorkerItems))
+		t.worker.unserved.add(mayHang(params.WorkerItems))
 	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
 		t.abandon(ctx, 50*time.Millisecond, noAttempt(err))
@@ -179,8 +179,12 @@ func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err er
 	params = encoded
 	return t.settling.acknowledge(len(params.WorkerItems), func(ctx context.Context) error {
 		return t.worker.store.AckOrchestrationItem(ctx, params)
-	}, func(ctx context.Context, taker provider.Taker, take provider.TakeParams) (provider.Taken, error) {
-		return taker.AckTurnAndTake(ctx, params, take)
+	}, func(ctx context.Context, take provider.TakeParams) (provider.Taken, error) {
+		if take.Turn != nil {
+			turn := *take.Turn
+			turn.Held, take.Turn = t.heldBeside, &turn
+		}
+		return t.worker.store.AckTurnAndTake(ctx, params, take)
 	})
 }
 

@@ -67,7 +67,7 @@ func TestUnreliableStore(t *testing.T) {
 			inner := openStore(t)
 			store := providerfault.New(unstamped{inner}, test.rules...)
 			runWorker(t, store, worker.Options{
-				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease, MinPollInterval: time.Millisecond,
+				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease,
 			}, def, child, echo)
 			c := client.New(store)
 			run, err := client.Start(t.Context(), c, def, "root", "hi")
@@ -183,7 +183,7 @@ func TestRefusedMetadata(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan provider.ExecutionMetadata, 1)
-			store := providerfault.New(watched{openStore(t), func(params provider.AckOrchestrationParams) {
+			store := providerfault.New(watched{unselecting{openStore(t)}, func(params provider.AckOrchestrationParams) {
 				if params.Metadata.Status != nil {
 					ended <- params.Metadata
 				}
@@ -270,7 +270,7 @@ func TestUncommittedTurnsAreLogged(t *testing.T) {
 			var log lockedBuffer
 			test.rule.Operation = providerfault.AckOrchestrationItem
 			dropped := make(chan struct{}, 1)
-			store := providerfault.New(watched{openStore(t), func(params provider.AckOrchestrationParams) {
+			store := providerfault.New(watched{unselecting{openStore(t)}, func(params provider.AckOrchestrationParams) {
 				if len(params.HistoryDelta) == 0 {
 					dropped <- struct{}{}
 				}
@@ -346,10 +346,10 @@ func TestFrameworkVersions(t *testing.T) {
 
 	old := worker.Options{SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}}}
 	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
-	stop := runWorker(t, store, old, waiting)
+	stop := runWorker(t, named(store, inner), old, waiting)
 	params := receive(t, "abandon", store.abandoned)
 	stop()
-	if params.Delay != time.Second || params.IgnoreAttempt {
+	if params.Delay != time.Second || !params.IgnoreAttempt || !strings.Contains(params.Misfit, "framework version 0.1.32") {
 		t.Errorf("abandoned with %+v", params)
 	}
 	runWorker(t, inner, old, waiting) // never gets it
@@ -364,7 +364,9 @@ func TestFrameworkVersionBeforePoison(t *testing.T) {
 	inner, run := leftWaiting(t)
 	raise(t, inner, run.Instance(), "go")
 	for range 2 {
-		fetched, err := inner.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		fetched, err := inner.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
+			LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: waiting.Name(), Version: "1.0.0"}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,12 +375,12 @@ func TestFrameworkVersionBeforePoison(t *testing.T) {
 		}
 	}
 	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
-	stop := runWorker(t, store, worker.Options{
+	stop := runWorker(t, named(store, inner), worker.Options{
 		MaxAttempts: 2, SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}},
 	}, waiting)
 	params := receive(t, "abandon", store.abandoned)
 	stop()
-	if params.Delay != time.Second || params.IgnoreAttempt {
+	if params.Delay != time.Second || !params.IgnoreAttempt || !strings.Contains(params.Misfit, "framework version 0.1.32") {
 		t.Errorf("abandoned with %+v", params)
 	}
 	runWorker(t, inner, worker.Options{}, waiting)
@@ -457,7 +459,7 @@ func TestSessions(t *testing.T) {
 		}
 		return owners, nil
 	})
-	options := worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: 3, MaxSessions: 1, MinPollInterval: time.Millisecond}
+	options := worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: 3, MaxSessions: 1}
 	one, two := options, options
 	one.NodeID, two.NodeID = "one", "two"
 	runWorker(t, store, one, who("one"))

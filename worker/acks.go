@@ -152,7 +152,7 @@ func (a *activityAcks) make(call *ackCall) {
 			all.join(ack.take)
 		}
 	}
-	outcomes, taken, err := d.taker.AckWorkAndTake(call.ctx, acks, all.asked)
+	outcomes, taken, err := d.worker.store.AckWorkAndTake(call.ctx, acks, all.asked)
 	if err == nil {
 		all.observe(taken)
 	}

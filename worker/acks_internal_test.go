@@ -80,7 +80,7 @@ func newAcknowledging(t *testing.T, idleTurns ...*orchestrator) *acknowledging {
 		t.Fatal(err)
 	}
 	d := &dispatcher{
-		worker: w, taker: store, ctx: t.Context(), work: t.Context(),
+		worker: w, ctx: t.Context(), work: t.Context(),
 		turns: newSlots(nil, idleTurns), activities: newSlots[*activities](nil, nil),
 	}
 	d.acks = &activityAcks{dispatcher: d, apart: 1}

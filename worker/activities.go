@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -11,41 +10,11 @@ import (
 type activities struct {
 	worker *Worker
 	id     string
-	// scout looks often whether a store that is away is back.
-	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
-	// settler is that of a slot of the dispatcher.
-	settler *settler
-}
-
-// loop runs activities until ctx ends; work ends when running ones must stop
-// (§7.8).
-func (a *activities) loop(ctx, work context.Context) {
-	w := a.worker
-	backoff := fetchBackoff{outage: &w.outage, scout: a.scout}
-	last := newSettler()
-	defer last.wait()
-	for ctx.Err() == nil {
-		params := a.fetchWork(true)
-		params.PollTimeout = w.pollTimeout()
-		if params.Session == nil { // not for long: a session may end at any moment
-			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
-		}
-		began := time.Now()
-		returned := w.outage.expect(ctx, opFetchWork, params.PollTimeout)
-		fetched, err := w.store.FetchWorkItem(ctx, params)
-		returned()
-		w.outage.observe(ctx, opFetchWork, err)
-		if fetched != nil {
-			backoff.failures = 0
-			w.sessions.taken(fetched.Item)
-			settle := a.process(work, fetched)
-			last.settle(func(free func()) { settle(free, nil) })
-			continue
-		}
-		backoff.wait(ctx, err, began, w.options.MinPollInterval)
-	}
+	// kept has a place for each call that settles work of the slot and that the store has failed or not answered, so
+	// that there are no more than keptPerSlot.
+	kept chan struct{}
 }
 
 // fetchWork is what the slot asks for when it fetches an activity, also of a session if that is

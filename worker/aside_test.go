@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -24,10 +24,9 @@ func (l logLines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// An activity of another release was set aside without a word, and its instance waited for ever. It is told, and goes on when the
-// letter is sent again.
-func TestSetAsideIsTold(t *testing.T) {
-	t.Parallel()
+// onBothDatabases is onBothStores with what is below: a schema is the prefix of a table's name.
+func onBothDatabases(t *testing.T, test func(t *testing.T, store provider.Provider, db *sql.DB, schema string)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "store.db")
@@ -41,7 +40,7 @@ func TestSetAsideIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		testSetAside(t, store, db, "")
+		test(t, store, db, "")
 	})
 	t.Run("mssql", func(t *testing.T) {
 		t.Parallel()
@@ -51,8 +50,15 @@ func TestSetAsideIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
-		testSetAside(t, store, db, "["+schema+"].")
+		test(t, store, db, "["+schema+"].")
 	})
+}
+
+// An activity of another release was set aside without a word, and its instance waited for ever. It is told, and goes
+// on when the letter is sent again.
+func TestSetAsideIsTold(t *testing.T) {
+	t.Parallel()
+	onBothDatabases(t, testSetAside)
 }
 
 func testSetAside(t *testing.T, store provider.Provider, db *sql.DB, schema string) { //nolint:thelper // it is the test
@@ -90,7 +96,7 @@ func testSetAside(t *testing.T, store provider.Provider, db *sql.DB, schema stri
 	if strings.Contains(line, "secret") {
 		t.Errorf("the log has a payload: %s", line)
 	}
-	letters, ok := store.Admin().(provider.DeadLetterAdmin)
+	letters, ok := store.(provider.Store)
 	if !ok {
 		t.Fatal("the store gives no access to dead letters")
 	}

@@ -209,11 +209,12 @@ func (c *call) settle(token string, kept provider.WorkItem) bool {
 	return true
 }
 
-// giveUp ends the call without an outcome.
-func (c *call) giveUp() {
+// giveUp ends the call without an outcome, and returns its last token: from then on nothing attaches to it.
+func (c *call) giveUp() (token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settled = true
+	return c.held().LockToken
 }
 
 // end releases what a call holds.

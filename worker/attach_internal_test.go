@@ -13,7 +13,7 @@ import (
 
 // tokens is a store that answers renewals and acks by the token.
 type tokens struct {
-	provider.Provider
+	provider.Store
 	renew, ack func(token string) error
 }
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -67,7 +67,7 @@ func reader(each int) orchestration.Definition[sum, sum] {
 func TestBacklogsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	many := 550
-	if racing.On {
+	if racing.Part() {
 		many = 120 // still more than a turn is shown
 	}
 	for name, each := range map[string]int{"in one execution": 0, "continuing as new": 50, "continuing as new after each": 1} {
@@ -91,14 +91,49 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 	}
 }
 
+// A turn that is taken beside the acknowledgement of the one before brings only what that one does not know of the
+// history. Otherwise the time for a backlog would grow with its square.
+func TestBacklogIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	const many = 550
+	whole, beside := 0, 0
+	store := &takenStore{Store: openStore(t), turn: func(taken provider.Taken, err error) (provider.Taken, error) {
+		if taken.Turn != nil {
+			beside++
+			if taken.Turn.Item.HistoryFrom == 0 {
+				whole++
+			}
+		}
+		return taken, err
+	}}
+	def := reader(0)
+	run := start(t, store, def, sum{Total: many})
+	c := client.New(store)
+	for n := range many {
+		if err := c.Enqueue(t.Context(), run.Instance(), "numbers", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1}, def)
+	if got := result(t, run); got != (sum{Total: many, Next: many}) {
+		t.Errorf("read %+v", got)
+	}
+	if beside == 0 || whole > 0 {
+		t.Errorf("of %d turns %d brought the whole history", beside, whole)
+	}
+}
+
 // backlogVariable is how many messages TestBacklogSurvivesKills has a queue of. Anybody may set it to 100000, for minutes.
 const backlogVariable = "DUROXIDE_TEST_BACKLOG"
+
+// backlog is that number.
+func backlog() (int, error) { return strconv.Atoi(cmp.Or(os.Getenv(backlogVariable), "1500")) }
 
 // A worker process that is killed again and again while it reads a long queue, with and without
 // continue-as-new, reads each message once and in order.
 func TestBacklogSurvivesKills(t *testing.T) {
 	t.Parallel()
-	total, err := strconv.Atoi(cmp.Or(os.Getenv(backlogVariable), "1500"))
+	total, err := backlog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +206,7 @@ func survive(t *testing.T, store provider.Provider, total int, address ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	runWorker(t, store, worker.Options{MaxHistoryEvents: -1, OrchestrationLockTimeout: readerLease}, reader(each))
+	runWorker(t, store, readerOptions(total), reader(each))
 	got, err := run.Wait(ctx)
 	if want := (sum{Total: total, Next: total}); got != want || err != nil {
 		t.Errorf("read %+v, %v", got, err)
@@ -182,8 +217,14 @@ func survive(t *testing.T, store provider.Provider, total int, address ...string
 // says how far it is.
 const mortalReader = "reader"
 
-// readerLease is a turn's, so that the next worker need not wait long for it.
-const readerLease = 500 * time.Millisecond
+// readerOptions are those of its workers. The lease of a turn is short, so that the next worker need not wait long for
+// it, and outlasts the reading of the whole history.
+func readerOptions(total int) worker.Options {
+	return worker.Options{
+		MaxHistoryEvents: -1, OrchestrationLockTimeout: 500*time.Millisecond + time.Duration(total)*300*time.Microsecond,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	}
+}
 
 // readOn is the process of that worker.
 func readOn(address, schema, each string) error {
@@ -201,9 +242,11 @@ func readOn(address, schema, each string) error {
 	if err != nil {
 		return err
 	}
-	w, err := worker.New(store, worker.Options{
-		MaxHistoryEvents: -1, OrchestrationLockTimeout: readerLease, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
-	})
+	total, err := backlog()
+	if err != nil {
+		return err
+	}
+	w, err := worker.New(store, readerOptions(total))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,15 @@ func (c *cache) held(instance string, executionID uint64) (lastEventID uint64) {
 	return 0
 }
 
+// heldBeside is held for the turn that is taken beside the acknowledgement of this one. If it is of the same instance,
+// this turn's function is in the cache when that turn begins.
+func (t *turn) heldBeside(instance string, executionID uint64) (lastEventID uint64) {
+	if f := t.suspended; f != nil && instance == t.item.Instance && executionID == f.ExecutionID() {
+		return f.LastEventID()
+	}
+	return t.worker.cache.held(instance, executionID)
+}
+
 // take removes an instance's function and returns it, nil when there is none.
 func (c *cache) take(instance string) *replay.Suspended {
 	c.mu.Lock()

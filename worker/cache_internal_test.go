@@ -15,10 +15,10 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -324,7 +324,7 @@ func TestEvictedAfterTheFetch(t *testing.T) {
 		if sum, err := run.Wait(soon(t)); sum != 40 || err != nil {
 			t.Errorf("ended with %d, %v", sum, err)
 		}
-		if runs.Load() < 30 || store.Calls(providerfault.ReadWithExecution) < 30 {
+		if runs.Load() < 20 || store.Calls(providerfault.ReadWithExecution) < 20 {
 			t.Errorf("%d runs, %d histories read", runs.Load(), store.Calls(providerfault.ReadWithExecution))
 		}
 	})
@@ -473,7 +473,7 @@ func TestReadWhole(t *testing.T) {
 
 // histories is a store that can only be read.
 type histories struct {
-	provider.Provider
+	provider.Store
 	events []provider.Event
 	err    error
 }

@@ -40,7 +40,7 @@ func (s *pausing) FetchOrchestrationItem(ctx context.Context, params provider.Fe
 
 // often asks the store so often that it can be paused at any time.
 func often() Options {
-	return Options{PollTimeout: time.Millisecond, MinPollInterval: time.Millisecond, MaxAttempts: 3}
+	return Options{PollTimeout: time.Millisecond, MaxAttempts: 3}
 }
 
 // What another worker did meanwhile, a worker that comes back to the instance replays.
@@ -154,7 +154,10 @@ type kept struct {
 // worker in the first.
 func keep(t *testing.T, store provider.Provider) *kept {
 	t.Helper()
-	k := &kept{store: &pausing{Provider: store}, client: client.New(store)}
+	k := &kept{
+		store:  &pausing{Provider: store},
+		client: client.New(store),
+	}
 	k.rounds = orchestration.New("Rounds", func(ctx *orchestration.Context, round int) (int, error) {
 		k.running.Add(1)
 		defer k.running.Add(-1)
@@ -191,7 +194,9 @@ func (k *kept) giveBack(t *testing.T) {
 	t.Helper()
 	k.send(t)
 	for range often().MaxAttempts {
-		fetched, err := k.store.Provider.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		fetched, err := k.store.Provider.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
+			LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: k.rounds.Name(), Version: "1.0.0"}),
+		})
 		if err != nil || fetched == nil {
 			t.Fatalf("fetched %v, %v", fetched, err)
 		}

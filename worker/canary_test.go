@@ -9,6 +9,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
@@ -74,7 +75,11 @@ func TestCanary1To9(t *testing.T) {
 
 func TestCanary1To99(t *testing.T) {
 	t.Parallel()
-	onBothStores(t, func(t *testing.T, store provider.Provider) { canary(t, store, 99, 60) })
+	instances := 60
+	if racing.Part() {
+		instances = 20
+	}
+	onBothStores(t, func(t *testing.T, store provider.Provider) { canary(t, store, 99, instances) })
 }
 
 // Two workers with different activities: each activity is run by the worker that has it,

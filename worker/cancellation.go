@@ -113,7 +113,7 @@ func (r *runningCalls) unconfirmed(w *Worker, since time.Time) map[string]*call 
 // watchLeases asks the store from time to time, until ctx ends, which leases of running
 // activities are gone: another process may have cancelled them. It asks nothing while none
 // has run for long.
-func (w *Worker) watchLeases(ctx context.Context, watcher provider.LeaseWatcher) {
+func (w *Worker) watchLeases(ctx context.Context) {
 	every := w.options.CancellationPoll
 	for clock.Sleep(ctx, every) == nil {
 		running := w.active.unconfirmed(w, time.Now().Add(-every/4))
@@ -125,7 +125,7 @@ func (w *Worker) watchLeases(ctx context.Context, watcher provider.LeaseWatcher)
 			tokens = append(tokens, token)
 		}
 		asking, cancel := context.WithTimeout(ctx, max(every, minAskingTime))
-		lost, err := watcher.LostWorkItems(asking, tokens)
+		lost, err := w.store.LostWorkItems(asking, tokens)
 		cancel()
 		if err != nil {
 			continue // the leases' renewals and the fetches tell of it

@@ -85,7 +85,7 @@ func TestChaos(t *testing.T) {
 	)
 	options := worker.Options{
 		OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease,
-		MinPollInterval: time.Millisecond, ShutdownTimeout: -1, MaxAttempts: 1000,
+		ShutdownTimeout: -1, MaxAttempts: 1000,
 	}
 	for range workers {
 		runWorker(t, store, options, def, child, add)

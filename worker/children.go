@@ -94,7 +94,7 @@ func (t *turn) olderChildren(ctx context.Context, known []string) ([]string, err
 	for some := range slices.Chunk(listed, mostChildren) {
 		var progress []provider.Progress
 		err := t.read(ctx, "how far children are", func(ctx context.Context) (err error) {
-			progress, err = provider.ReadProgress(ctx, t.worker.store, some)
+			progress, err = t.worker.store.ReadProgress(ctx, some)
 			return err
 		})
 		if err != nil {

@@ -81,7 +81,7 @@ func TestAChildThatNeverStartedGetsNoMessage(t *testing.T) {
 		})
 		runWorker(t, store, worker.Options{}, def, waiting)
 		result(t, start(t, store, def, false))
-		orphans, err := store.Admin().(provider.OrphanCollector).CountOrphanMessages(t.Context(), 0)
+		orphans, err := store.(provider.Store).CountOrphanMessages(t.Context(), 0)
 		if err != nil || orphans.Messages != 0 {
 			t.Errorf("%+v, %v", orphans, err)
 		}
@@ -187,7 +187,7 @@ func TestChildrenOfAnUnreadableParentAreCancelled(t *testing.T) {
 		waitForStatus(t, store, "child")
 		stop()
 		raise(t, store, "parent", "go")
-		runWorker(t, unreadable{store, "parent"}, worker.Options{MaxAttempts: 1}, leaving, waiting)
+		runWorker(t, named(unreadable{store, "parent"}, store), worker.Options{MaxAttempts: 1, FailMisfits: true}, leaving, waiting)
 		if got := failure(t, client.Attach[string](c, "child")).DisplayMessage(); got != "canceled: parent ended" {
 			t.Errorf("the child ended with %q", got)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// plainStore is a store without optional interfaces.
+// plainStore is a store with the plain contract.
 type plainStore struct{ provider.Provider }
 
 // A worker whose store was closed ran on for ever without doing anything.

@@ -185,7 +185,7 @@ func TestUndecodableIsHeld(t *testing.T) {
 			return run, "hello"
 		}, nil, "none is set"},
 		"an activity": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
-			changed, leave := store.(provider.ChangeNotifier).InstanceChanged("i")
+			changed, leave := store.(provider.Store).InstanceChanged("i")
 			defer leave()
 			stop := runWorker(t, store, worker.Options{Codec: old, ActivityConcurrency: -1}, callEcho)
 			run, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), callEcho, "i", "hello")
@@ -226,6 +226,10 @@ func TestUndecodableIsHeld(t *testing.T) {
 				}
 			}
 			stop()
+			held, err := client.New(store).Held(t.Context(), "i")
+			if isTurn := test.says != "an activity waits"; err != nil || isTurn != (held != nil) || isTurn && !strings.Contains(held.Reason, strings.ReplaceAll(test.says, `\`, "")) {
+				t.Errorf("held: %+v, %v", held, err)
+			}
 			runWorker(t, store, worker.Options{Codec: both, MaxAttempts: 2}, callEcho, echo, readsKey)
 			c := client.New(store, client.WithCodec(both))
 			if got := result(t, client.Attach[string](c, run.Instance())); got != want {

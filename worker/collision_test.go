@@ -77,7 +77,7 @@ func TestCollidingStarts(t *testing.T) {
 			settled := make(chan provider.AckOrchestrationParams, 16)
 			send(t, store, test.later...)
 			send(t, store, message("a"))
-			stop = runWorker(t, watched{store, func(params provider.AckOrchestrationParams) { settled <- params }}, worker.Options{OrchestrationConcurrency: 1}, inbox)
+			stop = runWorker(t, named(watched{store, func(params provider.AckOrchestrationParams) { settled <- params }}, store), worker.Options{OrchestrationConcurrency: 1}, inbox)
 			params := receive(t, "turn", settled)
 			for params.Metadata.ParentInstanceID != nil { // what parents that are not there are told ends nothing
 				params = receive(t, "turn", settled)
@@ -216,11 +216,11 @@ func TestNoticesOutliveAFailure(t *testing.T) {
 				Instance: "i", Orchestration: "Inbox", ParentInstance: new("q"), ParentID: new(uint64(7)), ParentExecutionID: new(uint64(2)), ExecutionID: 1,
 			}, message("a"))
 			ended := make(chan provider.AckOrchestrationParams, 16)
-			store := providerfault.New(watched{inner, func(params provider.AckOrchestrationParams) {
+			store := providerfault.New(named(watched{inner, func(params provider.AckOrchestrationParams) {
 				if params.Metadata.Status != nil {
 					ended <- params
 				}
-			}}, test.rule)
+			}}, inner), test.rule)
 			runWorker(t, store, test.options, test.defs...)
 			params := receive(t, "end", ended)
 			failed := params.HistoryDelta[len(params.HistoryDelta)-1].Kind.(provider.OrchestrationFailed)

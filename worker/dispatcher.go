@@ -8,18 +8,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// dispatcher finds work for the slots of a worker whose store is a [provider.Taker]. Work
+// dispatcher finds work for the slots of a worker. Work
 // comes with the acknowledgement of other work: a turn's commit brings the next turn, and
 // activities for idle slots; that of activities brings the next ones, and a turn for an idle
 // slot. What no acknowledgement brings is looked for, once for all free slots, when the
 // store gives notice. Spare slots have work in hand that is short: see [pace].
 type dispatcher struct {
 	worker *Worker
-	taker  provider.Taker
 	// ctx ends when nothing is to be taken any more, and work when what runs must stop.
 	ctx, work  context.Context //nolint:containedctx // of the worker's run
 	turns      *slots[*orchestrator]
@@ -29,20 +27,13 @@ type dispatcher struct {
 	turnRunners *runners
 }
 
-// dispatch starts a dispatcher for the slots, or reports false if the store is no
-// [provider.Taker]. stop ends the store's notices.
-func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, activities []*activities) (stop func(), ok bool) {
-	taker, ok := observed.As[provider.Taker](w.store)
-	if !ok {
-		return nil, false
-	}
-	turnReady, workReady, stop := taker.WorkReady()
-	if turnReady == nil || workReady == nil { // a decorator of a store that is none
-		stop()
-		return nil, false
-	}
+// dispatch starts a dispatcher for the slots. stop ends the store's notices; it is called when all work has ended.
+func (w *Worker) dispatch(ctx, work context.Context) (stop func()) {
+	turns := w.turnSlots(0, max(0, w.options.OrchestrationConcurrency))
+	activities := w.activitySlots(0, max(0, w.options.ActivityConcurrency))
+	turnReady, workReady, stop := w.store.WorkReady()
 	d := &dispatcher{
-		worker: w, taker: taker, ctx: ctx, work: work,
+		worker: w, ctx: ctx, work: work,
 		turns:      newSlots(turnReady, turns, w.turnSlots(len(turns), mostAhead)...),
 		activities: newSlots(workReady, activities, w.activitySlots(len(activities), mostAhead)...),
 
@@ -60,7 +51,7 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 	if len(activities) > 0 {
 		w.loops.Go(func() { d.look(opFetchWork, d.activitiesAwaited) }) //nolint:contextcheck // as above
 	}
-	return stop, true
+	return stop
 }
 
 // mostLooks bounds the looks for turns at a time.
@@ -70,10 +61,9 @@ const mostLooks = 8
 // three in a row have found that there are more, two looks at a time follow, then four and eight: a store
 // may commit together what comes together, and slots for which there is work do not stand idle.
 func (d *dispatcher) look(operation string, await func(most int) []*taking) {
-	backoff := fetchBackoff{outage: &d.worker.outage, scout: true}
+	backoff := lookBackoff{outage: &d.worker.outage}
 	most, found := 1, 0
 	for looks := await(most); len(looks) > 0; looks = await(most) {
-		began := time.Now()
 		var others sync.WaitGroup
 		for _, k := range looks[1:] {
 			others.Go(func() { _ = d.lookFor(operation, k, false) })
@@ -85,11 +75,7 @@ func (d *dispatcher) look(operation string, await func(most int) []*taking) {
 		} else if found >= 3 {
 			most = min(2*most, mostLooks)
 		}
-		if err != nil {
-			backoff.wait(d.ctx, err, began, 0)
-		} else {
-			backoff.failures = 0
-		}
+		backoff.wait(d.ctx, err)
 	}
 }
 
@@ -109,7 +95,7 @@ func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.T
 	params := k.ask()
 	if k.turn == nil || !wait {
 		defer d.worker.outage.expect(d.ctx, operation, 0)()
-		return d.taker.Take(d.ctx, params)
+		return d.worker.store.Take(d.ctx, params)
 	}
 	params.Wait = d.worker.pollTimeout()
 	defer d.worker.outage.expect(d.ctx, operation, params.Wait)()
@@ -117,7 +103,7 @@ func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.T
 	defer interrupt()
 	d.turns.waiting(interrupt)
 	defer d.turns.waiting(nil)
-	taken, err := d.taker.Take(ctx, params)
+	taken, err := d.worker.store.Take(ctx, params)
 	if err != nil && ctx.Err() != nil && d.ctx.Err() == nil {
 		return provider.Taken{}, nil // interrupted: there is something to look for
 	}
@@ -161,7 +147,7 @@ func (d *dispatcher) runTurn(o *orchestrator, fetched *provider.FetchedOrchestra
 		return
 	}
 	d.turns.ran(began)
-	d.settle(o.settler, settle, &taking{dispatcher: d, turn: o, settled: d.turns.called})
+	d.settle(o.kept, settle, &taking{dispatcher: d, turn: o, settled: d.turns.called})
 }
 
 // lend frees the slot of a turn whose function blocks, so that it keeps only its own turn
@@ -184,7 +170,7 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 		began := time.Now()
 		settle := a.process(d.work, fetched)
 		d.activities.ran(began)
-		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
+		d.settle(a.kept, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
 	}, func() {
 		d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem)
 	})
@@ -226,9 +212,9 @@ func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon f
 
 // settle makes a slot's last call for a piece of work, which takes more work for the slot.
 // The slot is free sooner if the store fails or does not answer.
-func (d *dispatcher) settle(s *settler, settle settleFunc, k *taking) {
-	s.kept <- struct{}{}
-	defer func() { <-s.kept }()
+func (d *dispatcher) settle(kept chan struct{}, settle settleFunc, k *taking) {
+	kept <- struct{}{}
+	defer func() { <-kept }()
 	k.began = time.Now()
 	patience := time.AfterFunc(settlePatience, k.release)
 	defer patience.Stop()

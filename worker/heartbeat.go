@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -15,8 +14,7 @@ import (
 // heartbeatInterval is the least time between two heartbeats of an activity that are stored.
 const heartbeatInterval = time.Second
 
-// heartbeats are those of one call: its activity says them, and the store keeps the last, if it
-// is a [provider.HeartbeatKeeper].
+// heartbeats are those of one call: its activity says them, and the store keeps the last.
 type heartbeats struct {
 	call *call
 	// ctx is that of the calls to the store, which stop ends; nil before the first.
@@ -89,8 +87,7 @@ func (h *heartbeats) send(ctx context.Context) {
 	h.unsent = false
 	h.mu.Unlock()
 	c := h.call
-	keeper, ok := observed.As[provider.HeartbeatKeeper](c.worker.store)
-	if !unsent || !ok {
+	if !unsent {
 		return
 	}
 	token := c.token()
@@ -98,7 +95,7 @@ func (h *heartbeats) send(ctx context.Context) {
 	defer cancel()
 	text, err := sealed.Text(ctx, c.worker.options.Codec, details)
 	if err == nil {
-		err = keeper.KeepHeartbeat(ctx, token, c.worker.options.ActivityLockTimeout, text)
+		err = c.worker.store.KeepHeartbeat(ctx, token, c.worker.options.ActivityLockTimeout, text)
 	}
 	switch {
 	case err == nil:

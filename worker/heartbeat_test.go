@@ -127,15 +127,19 @@ func TestHeartbeatsAreFew(t *testing.T) {
 	}
 }
 
-// plain is a store that has nothing optional.
-type plain struct{ provider.Provider }
+// forgetful is a store that keeps no details of heartbeats.
+type forgetful struct{ provider.Store }
+
+func (s forgetful) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, _ string) error {
+	return s.RenewWorkItemLock(ctx, lockToken, extendFor)
+}
 
 // A retry has the last details of the attempt that failed, also by a panic; of one that said
 // nothing, those before it. They are recorded with the failure. No store has to help.
 func TestHeartbeatsOfFailures(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		for name, store := range map[string]provider.Provider{"as it is": store, "keeps nothing": plain{store}} {
+		for name, store := range map[string]provider.Provider{"as it is": store, "keeps nothing": forgetful{store.(provider.Store)}} {
 			t.Run(name, func(t *testing.T) {
 				var i importer
 				var read []string
@@ -195,7 +199,9 @@ func TestHeartbeatOfADeadWorker(t *testing.T) {
 	stop()
 
 	// A worker that fetches it, and dies.
-	fetched, err := store.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Millisecond})
+	fetched, err := store.FetchWorkItem(t.Context(), provider.FetchWorkParams{
+		LockTimeout: time.Millisecond, Known: provider.Know(provider.CodeName{Name: rows.Name()}),
+	})
 	if err != nil || fetched == nil {
 		t.Fatal(fetched, err)
 	}

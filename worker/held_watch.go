@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -14,14 +13,9 @@ type heldWatch struct {
 	told   map[string]bool
 }
 
-// look tells of what has waited for QuietTime. A store that does not select by code is not asked, and what goes wrong is
-// left to the next look.
+// look tells of what has waited for QuietTime. What goes wrong is left to the next look.
 func (h *heldWatch) look(ctx context.Context) {
-	selector, ok := observed.As[provider.CodeSelector](h.worker.store)
-	if !ok {
-		return
-	}
-	missing, err := selector.UnknownCode(ctx, provider.LiveFor)
+	missing, err := h.worker.store.UnknownCode(ctx, provider.LiveFor)
 	if err != nil {
 		return
 	}
@@ -33,7 +27,7 @@ func (h *heldWatch) look(ctx context.Context) {
 		}
 		key := keyOf(code)
 		if told[key] = true; !h.told[key] {
-			h.tell(ctx, selector, code, waiting)
+			h.tell(ctx, code, waiting)
 		}
 	}
 	h.told = told
@@ -44,10 +38,10 @@ func keyOf(code provider.UnknownCode) string {
 	return provider.UnknownCode{CodeName: code.CodeName, Activity: code.Activity, Tag: code.Tag, OtherTags: code.OtherTags}.String()
 }
 
-func (h *heldWatch) tell(ctx context.Context, selector provider.CodeSelector, code provider.UnknownCode, waiting time.Duration) {
+func (h *heldWatch) tell(ctx context.Context, code provider.UnknownCode, waiting time.Duration) {
 	known := "none"
 	if !code.Activity {
-		if versions, err := selector.KnownVersions(ctx, code.Name, provider.LiveFor); err == nil {
+		if versions, err := h.worker.store.KnownVersions(ctx, code.Name, provider.LiveFor); err == nil {
 			known = describeVersions(versions)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Held is an instance that waits because the code that this worker has registered does not fit its history, or because
-// this worker was given it without having its code.
+// Held is an instance that waits because the code that this worker has registered does not fit its history, because
+// its history cannot be decoded, or because this worker was given it without having its code.
 type Held struct {
 	Instance    string
 	ExecutionID uint64
@@ -32,9 +32,9 @@ type heldTurn struct {
 }
 
 // Held lists the instances that this worker could not run when it last had them. The list begins with the instance
-// that this worker met first. An instance that another worker has taken since stays in the list for a while. A store
-// that is a [provider.CodeSelector] gives a worker no instance whose code the worker lacks, so the list then has only
-// those whose code does not fit. For the held instances of all workers ask the store, as client.ListHeld does.
+// that this worker met first. An instance that another worker has taken since stays in the list for a while. A
+// [provider.Store] gives a worker no instance whose code the worker lacks, so the list then has only those whose code
+// does not fit. For the held instances of all workers ask the store, as client.ListHeld does.
 func (w *Worker) Held() []Held {
 	var list []Held
 	for _, h := range w.held.all() {

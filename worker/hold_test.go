@@ -23,7 +23,7 @@ var changed = orchestration.New(waiting.Name(), func(ctx *orchestration.Context,
 func holding(t *testing.T, store provider.Provider, log io.Writer) (w *worker.Worker, given chan provider.AbandonParams, stop func()) {
 	t.Helper()
 	given = make(chan provider.AbandonParams, 256)
-	w, err := worker.New(handsBack{store, given}, worker.Options{
+	w, err := worker.New(named(handsBack{store, given}, store), worker.Options{
 		UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
 		Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	})
@@ -69,6 +69,59 @@ func TestMisfitsAreHeld(t *testing.T) {
 	result(t, run)
 }
 
+// TestHeldMessagesKeepTheirOrder: what arrives after the rollback does not overtake what was held, neither events nor
+// messages of a queue.
+func TestHeldMessagesKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		ordered := orchestration.New("Ordered", func(ctx *orchestration.Context, _ string) (string, error) {
+			first, second := orchestration.WaitForEvent[string](ctx, "event"), orchestration.WaitForEvent[string](ctx, "event")
+			ctx.SetCustomStatus("waiting")
+			var all []string
+			for _, event := range []*orchestration.Future[string]{first, second} {
+				text, err := event.Await()
+				if err != nil {
+					return "", err
+				}
+				all = append(all, text)
+			}
+			for range 2 {
+				text, err := orchestration.Dequeue[string](ctx, "queue").Await()
+				if err != nil {
+					return "", err
+				}
+				all = append(all, text)
+			}
+			return strings.Join(all, ", "), nil
+		})
+		c := client.New(store)
+		send := func(nth string) {
+			t.Helper()
+			err := c.Enqueue(t.Context(), t.Name(), "queue", nth+" message")
+			if err := errors.Join(err, c.RaiseEvent(t.Context(), t.Name(), "event", nth+" event")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop := runWorker(t, store, worker.Options{}, ordered)
+		run := start(t, store, ordered, "")
+		waitForStatus(t, store, run.Instance())
+		stop()
+		send("first")
+		given := make(chan provider.AbandonParams, 256)
+		stop = runWorker(t, named(handsBack{store, given}, store), worker.Options{UnregisteredBackoff: time.Hour},
+			orchestration.New("Ordered", func(ctx *orchestration.Context, _ string) (string, error) {
+				return orchestration.Activity(ctx, echo, "").Await()
+			}), echo)
+		receive(t, "given back", given)
+		stop()
+		send("second") // the held ones are hidden for an hour
+		runWorker(t, store, worker.Options{}, ordered)
+		if got, want := result(t, run), "first event, second event, first message, second message"; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	})
+}
+
 // TestHeldInstanceIsRetried: clients see why an instance is held, whoever holds it, and have it
 // tried again long before its time.
 func TestHeldInstanceIsRetried(t *testing.T) {
@@ -76,7 +129,7 @@ func TestHeldInstanceIsRetried(t *testing.T) {
 	store, run := leftWaiting(t)
 	c, instance := client.New(store), run.Instance()
 	given := make(chan provider.AbandonParams, 256)
-	stop := runWorker(t, handsBack{store, given}, worker.Options{UnregisteredBackoff: time.Hour}, changed, echo)
+	stop := runWorker(t, named(handsBack{store, given}, store), worker.Options{UnregisteredBackoff: time.Hour}, changed, echo)
 	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) {
 		t.Errorf("retrying what waits: %v", err)
 	}

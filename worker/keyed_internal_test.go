@@ -9,7 +9,7 @@ import (
 
 // keyed is a store of which only keys are known, "instance/key".
 type keyed struct {
-	provider.Provider
+	provider.Store
 	values map[string]string
 }
 

@@ -4,21 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// code is what a worker can run, as its fetches say it. The zero value, for a store that
-// is no [provider.CodeSelector], asks for all work.
+// code is what a worker can run, as its fetches say it.
 type code struct {
 	orchestrations, activities *provider.KnownCode
 }
 
 // knownCode is everything that is registered, built-in activities included.
 func (w *Worker) knownCode() code {
-	if _, selects := observed.As[provider.CodeSelector](w.store); !selects {
-		return code{}
-	}
 	var activities []provider.CodeName
 	for name := range w.builtIn {
 		activities = append(activities, provider.CodeName{Name: name})

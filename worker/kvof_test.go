@@ -44,3 +44,39 @@ func TestKVOfWaitsForTheStore(t *testing.T) {
 		t.Error("there is a key of nobody")
 	}
 }
+
+// handsBackSlowly is such a store whose answer to a hand-back comes only when the activity runs again.
+type handsBackSlowly struct {
+	*noKV
+
+	reads chan struct{}
+}
+
+func (s handsBackSlowly) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	s.reads <- struct{}{}
+	return s.noKV.GetKVValue(ctx, instance, key)
+}
+
+func (s handsBackSlowly) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	err := s.noKV.AbandonWorkItem(ctx, params)
+	select {
+	case <-s.reads:
+	case <-ctx.Done():
+	}
+	return err
+}
+
+// An activity that was handed back and is fetched again before the store has answered runs again. It
+// does not go on with the call that has handed it back, which would leave it until its lease ends.
+func TestHandedBackActivityRunsAgain(t *testing.T) {
+	t.Parallel()
+	inner := &noKV{Store: openStore(t), err: provider.Retryable("get_kv_value", "the connection is lost", errors.New("reset"))}
+	inner.failures.Store(1)
+	store := handsBackSlowly{noKV: inner, reads: make(chan struct{}, 1)}
+	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond}, reading)
+	run := start(t, store, reading, "")
+	<-store.reads // the one that fails; the hand-back waits for the next
+	if result(t, run) {
+		t.Error("there is a key of nobody")
+	}
+}

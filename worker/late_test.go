@@ -58,7 +58,9 @@ func TestActivityThatBeginsLate(t *testing.T) {
 				waitForStatus(t, store, run.Instance())
 				stop()
 				if c.begun {
-					fetched, err := store.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Millisecond})
+					fetched, err := store.FetchWorkItem(t.Context(), provider.FetchWorkParams{
+						LockTimeout: time.Millisecond, Known: provider.Know(provider.CodeName{Name: rows.Name()}),
+					})
 					if err != nil || fetched == nil {
 						t.Fatal(fetched, err)
 					}
@@ -162,7 +164,6 @@ func TestHeartbeatOfARunThatTookTooLong(t *testing.T) {
 // waited is a store that says how long an activity has waited.
 type waited struct {
 	provider.Provider
-	provider.HeartbeatKeeper
 
 	time time.Duration
 }
@@ -197,11 +198,11 @@ func TestActivityThatWasHandedBackIsNotLate(t *testing.T) {
 			})
 			def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{StartTimeout: time.Hour}))
 			run := start(t, store, def, "")
-			stop := runWorker(t, waited{store, store, 0}, worker.Options{ShutdownTimeout: -1}, def, rows)
+			stop := runWorker(t, named(waited{store, 0}, store), worker.Options{ShutdownTimeout: -1}, def, rows)
 			receive(t, "the activity runs", began)
 			stop()
 			began <- struct{}{}
-			runWorker(t, waited{store, store, 2 * time.Hour}, worker.Options{}, def, rows)
+			runWorker(t, named(waited{store, 2 * time.Hour}, store), worker.Options{}, def, rows)
 			if got := result(t, run); got != say {
 				t.Errorf("the second attempt has read %q", got)
 			}

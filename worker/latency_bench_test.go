@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,4 +67,47 @@ func oneActivity(b *testing.B, store provider.Provider, all bool, acts []activit
 		}
 	}
 	return b.Elapsed() / time.Duration(n)
+}
+
+// BenchmarkPlainStore is a sequence of five activities on a store as it is, and through package adapt, for one client
+// and for 32 clients on each processor. The ratio of the two is what a plain store costs.
+func BenchmarkPlainStore(b *testing.B) {
+	for name, open := range map[string]func(b *testing.B) provider.Provider{
+		"sqlite": func(b *testing.B) provider.Provider { b.Helper(); return openStore(b) },
+		"mssql":  func(b *testing.B) provider.Provider { b.Helper(); return openMSSQL(b) },
+	} {
+		for _, clients := range []int{1, 32} {
+			b.Run(fmt.Sprintf("%s/%d", name, clients*runtime.GOMAXPROCS(0)), func(b *testing.B) {
+				per := map[string]time.Duration{}
+				for _, kind := range []string{"full", "plain"} {
+					b.Run(kind, func(b *testing.B) {
+						store := open(b)
+						if kind == "plain" {
+							store = struct{ provider.Provider }{store}
+						}
+						runWorker(b, store, worker.Options{OrchestrationConcurrency: 8, ActivityConcurrency: 8}, sequenceOfFive, echo)
+						c := client.New(store)
+						var n atomic.Int64
+						b.SetParallelism(clients)
+						b.RunParallel(func(pb *testing.PB) {
+							for pb.Next() {
+								run, err := client.Start(b.Context(), c, sequenceOfFive, fmt.Sprint("five-", n.Add(1)), "")
+								if err == nil {
+									_, err = run.Wait(b.Context())
+								}
+								if err != nil {
+									b.Error(err)
+									return
+								}
+							}
+						})
+						per[kind] = b.Elapsed() / time.Duration(b.N)
+						if kind == "plain" && per["full"] > 0 {
+							b.ReportMetric(float64(per[kind])/float64(per["full"]), "plain/full")
+						}
+					})
+				}
+			})
+		}
+	}
 }

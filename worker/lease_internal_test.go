@@ -143,24 +143,22 @@ func TestLeaseStopsDuringARenewal(t *testing.T) {
 	})
 }
 
-// §7.4: how long a loop waits before it fetches again.
-func TestFetchBackoff(t *testing.T) {
+// How long a dispatcher waits before it looks again.
+func TestLookBackoff(t *testing.T) {
 	t.Parallel()
 	transient, permanent := provider.Retryable("fetch", "busy", nil), provider.Permanent("fetch", "no", nil)
 	synctest.Test(t, func(t *testing.T) {
-		b := fetchBackoff{outage: &outage{}}
+		b := lookBackoff{outage: &outage{}}
 		var got []time.Duration
 		for _, err := range []error{
 			nil, transient, transient, transient, transient, transient, transient, permanent, transient, nil, transient,
 		} {
-			began := time.Now()
-			_ = clock.Sleep(t.Context(), 30*time.Millisecond) // the fetch itself
 			before := time.Now()
-			b.wait(t.Context(), err, began, 100*time.Millisecond)
+			b.wait(t.Context(), err)
 			got = append(got, time.Since(before))
 		}
 		ms := time.Millisecond
-		want := []time.Duration{70 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3000 * ms, 3000 * ms, 100 * ms, 3000 * ms, 70 * ms, 200 * ms}
+		want := []time.Duration{0, 200 * ms, 400 * ms, 500 * ms, 500 * ms, 500 * ms, 500 * ms, 100 * ms, 500 * ms, 0, 200 * ms}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("waits (-want +got):\n%s", diff)
 		}
@@ -214,7 +212,7 @@ func TestDefaults(t *testing.T) {
 		OrchestrationConcurrency: 2, ActivityConcurrency: 2,
 		OrchestrationLockTimeout: 5 * time.Second, OrchestrationRenewalBuffer: 2 * time.Second,
 		ActivityLockTimeout: 30 * time.Second, ActivityRenewalBuffer: 5 * time.Second,
-		PollTimeout: 30 * time.Second, MinPollInterval: 100 * time.Millisecond,
+		PollTimeout: 30 * time.Second,
 		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
 		BlockedTimeout: time.Second, MaxTurnActions: 10_000, MaxHistoryEvents: 50_000, MaxHistoryBytes: 64 << 20, MaxNesting: 100, CachedInstances: 1000, CachedBytes: 64 << 20, QuietTime: 5 * time.Minute,
 		CancellationPoll: 2 * time.Second, CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
@@ -228,7 +226,19 @@ func TestDefaults(t *testing.T) {
 }
 
 // nowhere is a store that is never called.
-type nowhere struct{ provider.Provider }
+type nowhere struct{ provider.Store }
+
+func (nowhere) FetchOrchestrationItem(context.Context, provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	return nil, nil
+}
+
+func (nowhere) FetchWorkItem(context.Context, provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	return nil, nil
+}
+
+func (nowhere) UnknownCode(context.Context, time.Duration) ([]provider.UnknownCode, error) {
+	return nil, nil
+}
 
 func TestWorkerIDsDoNotCollide(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func queued(t *testing.T, store provider.Provider) (all, hidden uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hidden, err = store.Admin().(provider.HiddenCounter).CountHiddenMessages(t.Context())
+	hidden, err = store.(provider.Store).CountHiddenMessages(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func queued(t *testing.T, store provider.Provider) (all, hidden uint64) {
 
 // A timer that lost a select is hidden, which queue depths tell, and leaves the queue when
 // its instance ends, whether that completes or fails (provider.AckOrchestrationParams,
-// provider.HiddenCounter).
+// provider.Store.CountHiddenMessages).
 func TestEndedInstancesLeaveNoTimers(t *testing.T) {
 	t.Parallel()
 	impatient := orchestration.New("Impatient", func(ctx *orchestration.Context, end string) (string, error) {
@@ -115,11 +115,11 @@ func TestDropTimersDropsNothingElse(t *testing.T) {
 }
 
 // Messages for ids that never began are counted and deleted once they are old enough, and
-// nothing else is (provider.OrphanCollector).
+// nothing else is (provider.Store.DeleteOrphanMessages).
 func TestMessagesOfNobodyAreCollected(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		orphans := store.Admin().(provider.OrphanCollector)
+		orphans := store.(provider.Store)
 		var nobody []provider.WorkItem
 		for i := range 102 {
 			id := fmt.Sprintf("nobody-%d", i)
@@ -173,11 +173,11 @@ func TestMessagesOfNobodyAreCollected(t *testing.T) {
 
 // Of several starts of one id that come at the same time, one is enqueued, and the others
 // are told who uses it; a waiting start counts, and a deleted instance does not
-// (provider.InstanceStarter).
+// (provider.Store.FindInstance).
 func TestOneOfSimultaneousStartsStarts(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		starter := store.(provider.InstanceStarter)
+		starter := store.(provider.Store)
 		item := provider.StartOrchestrationItem{Instance: "i", Orchestration: "Waiting", Input: `""`, ExecutionID: 1}
 		find := func(want *provider.IDUse) {
 			t.Helper()

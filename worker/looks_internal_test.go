@@ -38,7 +38,7 @@ func TestManyTurnsAreLookedForTogether(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that turns are not run
-	d := &dispatcher{worker: w, taker: store, ctx: ctx, work: ctx, turns: newSlots[*orchestrator](nil, nil), activities: newSlots[*activities](nil, nil)}
+	d := &dispatcher{worker: w, ctx: ctx, work: ctx, turns: newSlots[*orchestrator](nil, nil), activities: newSlots[*activities](nil, nil)}
 	d.turnRunners = newRunners(&w.loops, ctx.Done())
 	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
 	var got []int

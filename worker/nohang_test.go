@@ -15,10 +15,11 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/worker"
 )
@@ -214,7 +215,10 @@ func TestBlockedFunctionIsTriedAgain(t *testing.T) {
 // worker has by default.
 func TestBlockedBesideHealthy(t *testing.T) {
 	t.Parallel()
-	const each = 100
+	each := 100
+	if racing.Part() {
+		each = 30
+	}
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		t.Helper()
 		release := make(chan struct{})

@@ -25,10 +25,10 @@ type Options struct {
 	// ActivityConcurrency is the number of activities that run at the same time. Default 2, at most 100,000; -1 runs
 	// none, for a worker that runs only orchestrations. They cannot both be -1.
 	//
-	// On a store that is a [provider.Taker], a worker fetches work ahead when its work is short compared with its
-	// calls to the store: up to 32 turns and 32 activities wait for a free slot, or for the store. Work that waits
-	// for a slot longer than 100 ms, or a quarter of its lease, is given back; that does not count as an attempt. A
-	// worker that has run an activity in a session fetches no activities ahead.
+	// A worker fetches work ahead when its work is short compared with its calls to the store: up to 32 turns and 32
+	// activities wait for a free slot, or for the store. Work that waits for a slot longer than 100 ms, or a quarter of
+	// its lease, is given back; that does not count as an attempt. A worker that has run an activity in a session
+	// fetches no activities ahead.
 	ActivityConcurrency int
 
 	// OrchestrationLockTimeout is the lease of a turn, default 5 s. A worker that
@@ -50,21 +50,16 @@ type Options struct {
 	// least this long before another worker can take a running activity.
 	ActivityRenewalBuffer time.Duration
 
-	// PollTimeout is how long a fetch may wait inside the store, default 30 s. On a store that is a [provider.Taker]
-	// only fetches of turns wait, if the store can.
+	// PollTimeout is how long a fetch may wait inside the store, default 30 s. Only fetches of turns wait.
 	PollTimeout time.Duration
-	// MinPollInterval is the shortest time between two fetches that find nothing, for stores that do not wait.
-	// Default 100 ms. A store that is a [provider.Taker] says instead when to look for work.
-	MinPollInterval time.Duration
 
 	// MaxAttempts is how often work is tried before it is poison, which means that it fails without another attempt.
 	// Default 10. Attempts that end in a crash or an expired lease count.
 	MaxAttempts uint32
 	// UnregisteredBackoff is the delay before work is offered again whose code this worker does not have, or whose
 	// function blocked. The delay doubles up to UnregisteredBackoffMax. Defaults: 1 s, and 60 s or
-	// UnregisteredBackoff if that is longer. A store that is a [provider.CodeSelector] gives a worker only work whose
-	// code the worker has registered. On other stores the worker gives such work back; that does not count as an
-	// attempt.
+	// UnregisteredBackoff if that is longer. A [provider.Store] gives a worker only work whose code the worker
+	// has registered. Other stores may offer more, and the worker gives it back; that does not count as an attempt.
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
 	// UnknownCodeTimeout is how long work waits for an orchestration, a version of it, or an activity that no worker
@@ -74,15 +69,15 @@ type Options struct {
 	// With a time, an orchestration fails after it as [provider.Configuration] with an error that names the missing
 	// code, and an activity fails its orchestration. A worker fails no such work until it has itself run for that
 	// long without an outage, so that a stopped fleet has time to come back. Give all workers of a store the same
-	// value. On a store that is not a [provider.CodeSelector], no worker knows what the others have registered. The
-	// time then counts from when this worker is first offered the work.
+	// value. A store that does not know what workers have registered offers them all work; the time then counts from
+	// when this worker is first offered it.
 	UnknownCodeTimeout time.Duration
 
-	// FailMisfits fails an instance whose code does not fit its history. By default such an instance is held: its
-	// turn is given back and offered again after UnregisteredBackoff, until a worker has code that fits, for example
-	// after a rollback. The log and [Worker.Held] give the reason. With a store that is a [provider.HeldAdmin],
-	// `duroxide status` shows the reason, and `duroxide retry` tries the instance again at once. A request to cancel
-	// ends the instance, unless it has code that cleans up.
+	// FailMisfits fails an instance whose code does not fit its history, and after MaxAttempts one whose history cannot
+	// be decoded. By default such an instance is held: its turn is given back and offered again after
+	// UnregisteredBackoff, until a worker has code that fits, for example after a rollback, or somebody has mended the
+	// history. The log, [Worker.Held] and `duroxide status` give the reason, and `duroxide retry` tries the instance
+	// again at once. A request to cancel ends the instance, unless it has code that cleans up.
 	FailMisfits bool
 
 	// BlockedTimeout is how long an orchestration function may run without a wait through its context, default 1 s,
@@ -130,15 +125,12 @@ type Options struct {
 	// QuietTime is how long something may wait before the log warns once, default 5 min; -1 never warns. The warnings
 	// are about activities that do not return, about sessions from which this worker's orchestrations get no results,
 	// and about work that no live worker can take, whatever the reason: nobody has its code, or nobody who has it
-	// takes its tag. On a store that is not a [provider.CodeSelector], a warning says from which tags this worker's
-	// orchestrations get no results.
+	// takes its tag.
 	QuietTime time.Duration
 
 	// CancellationPoll is how often the worker asks the store whether other processes have cancelled activities that
 	// run here, default 2 s; -1 is never. One call asks for all activities that have run for a while; without such
-	// activities there is no call. Cancellations by this process reach all its workers on the same store at once. A
-	// store that is not a [provider.LeaseWatcher] is not asked: activities then learn of cancellations by other
-	// processes when their lease is renewed.
+	// activities there is no call. Cancellations by this process reach all its workers on the same store at once.
 	CancellationPoll time.Duration
 	// CancellationGracePeriod is how long an activity may take to return after it was cancelled or has reached its
 	// RunTimeout, default 10 s. Then its slot is given to another activity.
@@ -199,7 +191,6 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.ActivityLockTimeout, 30*time.Second)
 	setDefault(&o.ActivityRenewalBuffer, 5*time.Second)
 	setDefault(&o.PollTimeout, 30*time.Second)
-	setDefault(&o.MinPollInterval, 100*time.Millisecond)
 	setDefault(&o.MaxAttempts, 10)
 	setDefault(&o.UnregisteredBackoff, time.Second)
 	setDefault(&o.UnregisteredBackoffMax, max(time.Minute, o.UnregisteredBackoff))

@@ -37,7 +37,6 @@ func (o Options) checkNegative() error {
 		{"ActivityLockTimeout", o.ActivityLockTimeout},
 		{"ActivityRenewalBuffer", o.ActivityRenewalBuffer},
 		{"PollTimeout", o.PollTimeout},
-		{"MinPollInterval", o.MinPollInterval},
 		{"UnknownCodeTimeout", o.UnknownCodeTimeout},
 		{"UnregisteredBackoff", o.UnregisteredBackoff},
 		{"UnregisteredBackoffMax", o.UnregisteredBackoffMax},

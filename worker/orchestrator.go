@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
@@ -13,56 +12,15 @@ import (
 type orchestrator struct {
 	worker *Worker
 	id     string
-	// scout looks often whether a store that is away is back.
-	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
-	// settler is that of a slot of the dispatcher.
-	settler *settler
+	// kept has a place for each call that settles work of the slot and that the store has failed or not answered, so
+	// that there are no more than keptPerSlot.
+	kept chan struct{}
 }
 
 // lentPerSlot is how many turns whose function is slow are waited for outside a slot.
 const lentPerSlot = 32
-
-// loop runs turns until ctx ends; work ends when running turns must stop (§7.4).
-func (o *orchestrator) loop(ctx, work context.Context) {
-	w := o.worker
-	backoff := fetchBackoff{outage: &w.outage, scout: o.scout}
-	last := newSettler()
-	defer last.wait()
-	for ctx.Err() == nil {
-		began := time.Now()
-		params := w.fetchTurn()
-		params.PollTimeout = w.pollTimeout()
-		returned := w.outage.expect(ctx, opFetchTurn, params.PollTimeout)
-		fetched, err := w.store.FetchOrchestrationItem(ctx, params)
-		returned()
-		w.outage.observe(ctx, opFetchTurn, err)
-		if fetched == nil {
-			backoff.wait(ctx, err, began, w.options.MinPollInterval)
-			continue
-		}
-		backoff.failures = 0
-		replaced := false
-		settle := o.process(work, fetched, func() { replaced = o.replace(ctx, work) })
-		if replaced {
-			settle(func() {}, nil)
-			w.lent.Add(-1)
-			return
-		}
-		last.settle(func(free func()) { settle(free, nil) })
-	}
-}
-
-// replace lets another goroutine go on as this slot, so that a function that blocks keeps
-// only its own turn waiting. It reports false when too many turns are waited for already.
-func (o *orchestrator) replace(ctx, work context.Context) bool {
-	if !o.worker.lend() {
-		return false
-	}
-	o.worker.loops.Go(func() { o.loop(ctx, work) })
-	return true
-}
 
 // lend counts a turn that is waited for outside its slot, unless there are too many.
 func (w *Worker) lend() bool {

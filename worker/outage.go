@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -215,7 +216,30 @@ func (o *outage) steadySince() time.Time {
 // waits long for work would be as late to tell that the store is back.
 func (w *Worker) pollTimeout() time.Duration {
 	if w.outage.under() {
-		return min(w.options.PollTimeout, w.options.MinPollInterval)
+		return min(w.options.PollTimeout, 100*time.Millisecond)
 	}
 	return w.options.PollTimeout
+}
+
+// outageLook is how often a worker looks whether a store that is away is back.
+const outageLook = 500 * time.Millisecond
+
+// lookBackoff paces looks for work that fail.
+type lookBackoff struct {
+	// outage ends a wait when the store is back.
+	outage   *outage
+	failures int
+}
+
+// wait waits after a look that failed; nil is one that did not.
+func (b *lookBackoff) wait(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		b.failures = 0
+	case provider.IsRetryable(err):
+		b.failures++
+		_ = b.outage.pause(ctx, min(100*time.Millisecond<<min(b.failures, 10), outageLook))
+	default:
+		_ = clock.Sleep(ctx, 100*time.Millisecond)
+	}
 }

@@ -64,7 +64,7 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 		}
 		if c.settle(token, kept) {
 			c.worker.failed(c.key(), err)
-			c.unacknowledged(ctx, tries, err)
+			c.unacknowledged(ctx, tries, err, kept != nil)
 			return
 		}
 	}
@@ -96,8 +96,8 @@ func (c *call) mayComeBack(ctx context.Context, err error) bool {
 }
 
 // unacknowledged tells of a result that the store has not taken, and hands the activity back
-// if it is still the call's.
-func (c *call) unacknowledged(ctx context.Context, tries int, err error) {
+// if it is still the call's. kept says that the result is kept for when the activity comes back.
+func (c *call) unacknowledged(ctx context.Context, tries int, err error, kept bool) {
 	cause := context.Cause(ctx)
 	switch lost := errors.Is(err, provider.ErrLockLost); {
 	case wasCancelled(ctx), lost && !errors.Is(err, provider.ErrLockExpired) && !c.leaseTroubled():
@@ -109,6 +109,9 @@ func (c *call) unacknowledged(ctx context.Context, tries int, err error) {
 	case errors.Is(cause, errShutdown):
 		c.logger.ErrorContext(ctx, "a result did not arrive before the worker had to stop, the activity is run again", "error", err, "tries", tries)
 		c.abandon(ctx, 0, true)
+	case kept:
+		c.logger.ErrorContext(ctx, "the store has not accepted a result, it is kept for when the activity comes back", "error", err, "tries", tries)
+		c.abandon(ctx, 100*time.Millisecond, noAttempt(err))
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
 		c.abandon(ctx, 100*time.Millisecond, noAttempt(err))
@@ -132,12 +135,14 @@ func (c *call) poisoned(ctx context.Context) {
 	c.ack(ctx, c.failedWith(poison))
 }
 
+// abandon hands the activity back. From then on nothing attaches to the call: the activity may be fetched again before
+// the store has answered.
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
 	if c.beats != nil {
 		c.beats.handBack(c.settling.calls) //nolint:contextcheck // as below
 	}
 	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
-		LockToken: c.token(), Delay: delay, IgnoreAttempt: ignoreAttempt,
+		LockToken: c.giveUp(), Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		c.logger.WarnContext(ctx, "an activity could not be handed back, it returns when its lease ends", "error", err)

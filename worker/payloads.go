@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
@@ -24,14 +25,15 @@ func (t *turn) open(ctx context.Context) error {
 	return nil
 }
 
-// undecodable gives the turn back without counting the attempt.
+// undecodable gives the turn back without counting the attempt, and says why.
 func (t *turn) undecodable(ctx context.Context, err error) {
 	tries, delay := t.worker.undecodableTry(t.key(), err)
 	if tellsTry(tries) {
 		t.logger.WarnContext(ctx, "an instance waits for a worker that can decode its payloads",
 			"error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
-	t.abandon(ctx, delay, true)
+	reason := fmt.Sprintf("a worker that can decode its payloads: %v", err)
+	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
 }
 
 // open decodes the activity's input, and the details of its last heartbeat.

@@ -3,69 +3,11 @@ package worker
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
-
-// sentinelEventID is the id of the failure that ends a history nobody can read:
-// the next free id is unknown (§7.9).
-const sentinelEventID = 99999
-
-// corrupted handles a history that cannot be decoded: it is tried again, as
-// another worker may know an event kind that this one does not, until it is
-// poison.
-func (t *turn) corrupted(ctx context.Context) {
-	limit := t.worker.options.MaxAttempts
-	if t.fetched.AttemptCount <= limit {
-		t.logger.ErrorContext(ctx, "a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
-		t.abandon(ctx, time.Second, false)
-		return
-	}
-	text := t.item.HistoryError.Error()
-	details := provider.Poison{
-		AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
-		MessageType: provider.PoisonDeserialization{
-			Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text,
-		},
-	}
-	t.failUnread(ctx, []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID,
-		provider.OrchestrationFailed{Details: details})})
-}
-
-// failUnread fails an instance without knowing its history. An execution fails over
-// its history once; whatever arrives for it later ends here again, and is dropped like
-// any message for a finished instance.
-func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
-	children, err := t.cancelListed(ctx)
-	if err != nil {
-		t.abandon(ctx, time.Second, false)
-		return
-	}
-	tries, err := t.tryAck(provider.AckOrchestrationParams{
-		LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
-		OrchestratorItems: children,
-	})
-	switch {
-	case err == nil:
-		t.tellFailed(ctx, begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
-			Name: t.item.OrchestrationName, Version: t.item.Version,
-		}}, delta)
-		t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
-	case errors.Is(err, provider.ErrDuplicateEvent):
-		t.logger.WarnContext(ctx, "messages for an orchestration that failed because its history cannot be read are dropped",
-			"messages", len(t.item.Messages))
-		t.drop(ctx)
-	default:
-		t.logUncommitted(ctx, err, tries)
-		if !errors.Is(err, provider.ErrLockLost) {
-			t.abandon(ctx, time.Second, false)
-		}
-	}
-}
 
 // poisoned fails an instance whose batch was fetched too often. Behind an execution that
 // continued as new the failure is the next execution's, whose start may be missing.

@@ -131,14 +131,14 @@ func (s unreadable) FetchOrchestrationItem(ctx context.Context, params provider.
 	return fetched, err
 }
 
-// An instance whose history cannot be decoded is offered again, and fails with an
+// With FailMisfits an instance whose history cannot be decoded is offered again, and fails with an
 // event that needs no knowledge of the history.
 func TestUnreadableHistory(t *testing.T) {
 	t.Parallel()
 	inner, run := leftWaiting(t)
 
-	store := unreadable{Provider: inner, instance: run.Instance()}
-	runWorker(t, store, worker.Options{MaxAttempts: 1}, waiting)
+	store := named(unreadable{Provider: inner, instance: run.Instance()}, inner)
+	runWorker(t, store, worker.Options{MaxAttempts: 1, FailMisfits: true}, waiting)
 	raise(t, store, run.Instance(), "go")
 	want := provider.Poison{
 		AttemptCount: 2, MaxAttempts: 1, Message: "event 1: unknown kind\ncorrupt data",
@@ -164,7 +164,7 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 
 	var log lockedBuffer
 	dropped := make(chan struct{}, 1)
-	store := providerfault.New(unreadable{Provider: inner, instance: run.Instance()}, providerfault.Rule{
+	store := providerfault.New(named(unreadable{Provider: inner, instance: run.Instance()}, inner), providerfault.Rule{
 		Operation: providerfault.AckOrchestrationItem, If: func(call providerfault.Call) bool {
 			if len(call.Turn.HistoryDelta) == 0 {
 				dropped <- struct{}{}
@@ -172,7 +172,7 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 			return false
 		},
 	})
-	stop := runWorker(t, store, worker.Options{MaxAttempts: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
+	stop := runWorker(t, store, worker.Options{MaxAttempts: 1, FailMisfits: true, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
 	raise(t, store, run.Instance(), "go")
 	before := failure(t, run)
 	raise(t, store, run.Instance(), "late")
@@ -184,7 +184,7 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 	if diff := cmp.Diff(before, failure(t, run)); diff != "" {
 		t.Errorf("the late message changed the failure (-before +after):\n%s", diff)
 	}
-	if n := strings.Count(log.String(), "messages for an orchestration that failed because its history cannot be read are dropped"); n != 1 {
+	if n := strings.Count(log.String(), "messages for an instance that has ended, and whose history cannot be read, are dropped"); n != 1 {
 		t.Errorf("the log says %d times that the message is dropped:\n%s", n, log.String())
 	}
 	if strings.Contains(log.String(), "a turn was not committed") {
@@ -198,7 +198,7 @@ func TestUnreadableHistoryIsLeftToOthers(t *testing.T) {
 	inner, run := leftWaiting(t)
 
 	abandoned := make(chan struct{}, 16)
-	store := providerfault.New(unreadable{Provider: inner, instance: run.Instance()}, providerfault.Rule{
+	store := providerfault.New(named(unreadable{Provider: inner, instance: run.Instance()}, inner), providerfault.Rule{
 		Operation: providerfault.AbandonOrchestrationItem, If: func(providerfault.Call) bool { abandoned <- struct{}{}; return false },
 	})
 	stop := runWorker(t, store, worker.Options{}, waiting)

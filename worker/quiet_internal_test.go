@@ -195,7 +195,7 @@ func sentActivity(kinds ...provider.EventKind) []provider.Event {
 
 // readHistories is a store with these histories, which counts the reads.
 type readHistories struct {
-	provider.Provider
+	provider.Store
 
 	events map[string][]provider.Event
 	reads  int

@@ -5,14 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// renewals renews the leases of one worker that are due about together in one call, if the
-// store is a [provider.LockRenewer]. A lease that is due alone is renewed by itself.
+// renewals renews the leases of one worker that are due about together in one call. A lease that is due alone is
+// renewed by itself.
 type renewals struct {
-	store provider.LockRenewer
+	store provider.Store
 	// ctx is that of the calls, which close ends.
 	ctx    context.Context //nolint:containedctx // as above
 	cancel context.CancelFunc
@@ -22,22 +21,14 @@ type renewals struct {
 	leases map[*lease]struct{}
 }
 
-// newRenewals returns nil for a store that renews each lease by itself.
-func newRenewals(store provider.Provider) *renewals {
-	renewer, ok := observed.As[provider.LockRenewer](store)
-	if !ok {
-		return nil
-	}
-	r := &renewals{store: renewer, leases: map[*lease]struct{}{}}
+func newRenewals(store provider.Store) *renewals {
+	r := &renewals{store: store, leases: map[*lease]struct{}{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
 
 // join adds a lease, which leave removes.
 func (r *renewals) join(l *lease, lock provider.LockRenewal) {
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leases[l] = struct{}{}
@@ -52,10 +43,8 @@ func (r *renewals) leave(l *lease) {
 
 // close ends the calls when no lease is left.
 func (r *renewals) close() {
-	if r != nil {
-		r.cancel()
-		r.calls.Wait()
-	}
+	r.cancel()
+	r.calls.Wait()
 }
 
 // renew renews a lease that is due together with those that will be soon. It returns false if

@@ -17,6 +17,8 @@ import (
 
 // renewer is a store that renews leases as the test says, and notes the calls.
 type renewer struct {
+	provider.Store
+
 	renew func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 
 	mu    sync.Mutex
@@ -31,13 +33,6 @@ func (r *renewer) RenewLocks(ctx context.Context, locks []provider.LockRenewal) 
 	return r.renew(ctx, locks)
 }
 
-func (r *renewer) store() provider.Provider {
-	return struct {
-		nowhere
-		provider.LockRenewer
-	}{LockRenewer: r}
-}
-
 // held are leases of 30 s that are renewed together, taken one every 100 ms.
 type held struct {
 	*renewals
@@ -50,7 +45,7 @@ type held struct {
 func hold(t *testing.T, store *renewer, n int) *held {
 	t.Helper()
 	store.began = time.Now()
-	h := &held{renewals: newRenewals(store.store())}
+	h := &held{renewals: newRenewals(store)}
 	for i := range n {
 		l := holdLease(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
 			h.happens(store, "%d renewed by itself", i)

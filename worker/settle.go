@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -33,55 +32,6 @@ const settleGrace = time.Second
 // settleFunc makes the last call for a piece of work. It calls free if the slot need not wait
 // for it, and takes more work beside an acknowledgement.
 type settleFunc func(free func(), take *taking)
-
-// settler carries out a slot's last call for a piece of work, its ack or abandon,
-// while the slot already fetches the next: the slot is free as soon as the work is
-// done, and a store that commits concurrent calls together needs one flush for
-// both. At most one such call of a slot is under way, beside those that the store has
-// failed or not answered.
-type settler struct {
-	under sync.WaitGroup
-	// kept has a place for each call.
-	kept chan struct{}
-	// last is closed when the slot need not wait for its last call any more.
-	last chan struct{}
-}
-
-func newSettler() *settler { return &settler{kept: make(chan struct{}, keptPerSlot)} }
-
-// settle starts the call once the previous one has returned, or called free.
-func (s *settler) settle(call func(free func())) {
-	s.kept <- struct{}{}
-	s.awaitLast()
-	last := make(chan struct{})
-	free := sync.OnceFunc(func() { close(last) })
-	s.last = last
-	s.under.Go(func() {
-		defer func() { <-s.kept }()
-		defer free()
-		call(free)
-	})
-}
-
-func (s *settler) awaitLast() {
-	select {
-	case <-s.last:
-		return
-	default:
-	}
-	if s.last == nil {
-		return
-	}
-	timer := time.NewTimer(settlePatience)
-	defer timer.Stop()
-	select {
-	case <-s.last:
-	case <-timer.C:
-	}
-}
-
-// wait returns when nothing is under way.
-func (s *settler) wait() { s.under.Wait() }
 
 // settling makes the calls that settle one piece of finished work.
 type settling struct {
@@ -145,14 +95,14 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 // if there are slots that it may take work for. queued is how many activities it queues.
 func (s *settling) acknowledge(
 	queued int, plain func(context.Context) error,
-	combined func(context.Context, provider.Taker, provider.TakeParams) (provider.Taken, error),
+	combined func(context.Context, provider.TakeParams) (provider.Taken, error),
 ) (tries int, err error) {
 	return s.do(func(ctx context.Context) error {
 		params, ok := s.take.begin(0, queued)
 		if !ok {
 			return plain(ctx)
 		}
-		taken, err := combined(ctx, s.take.dispatcher.taker, params)
+		taken, err := combined(ctx, params)
 		if err == nil {
 			s.take.observe(taken)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,31 +102,38 @@ func TestSettlingEndsWithTheWork(t *testing.T) {
 	}
 }
 
-// A slot goes on when the call that settles its work fails or is not answered, and stops
-// when too many are left.
+// A slot goes on when the call that settles its work is not answered in time or fails, and stops when too many are
+// left.
 func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSettler()
+		d := newAcknowledging(t).dispatcher
+		slot := d.worker.activitySlots(0, 1)[0]
 		release := make(chan struct{})
+		var settled sync.WaitGroup
+		settle := func(call settleFunc) {
+			settled.Go(func() { d.settle(slot.kept, call, &taking{dispatcher: d, activities: []*activities{slot}}) })
+		}
 		began := time.Now()
 		for i := range keptPerSlot {
-			s.settle(func(free func()) {
+			settle(func(free func(), _ *taking) {
 				if i > 0 { // all but the first fail at once
 					free()
 				}
 				<-release
 			})
+			<-d.activities.changed // the slot is free
 		}
 		if took := time.Since(began); took != settlePatience {
 			t.Errorf("the slot was held up for %v, want %v", took, settlePatience)
 		}
 		time.AfterFunc(time.Minute, func() { close(release) })
-		s.settle(func(func()) {})
-		if took := time.Since(began); took != settlePatience+time.Minute {
-			t.Errorf("the slot took more work after %v, with %d results kept", took, keptPerSlot)
-		}
-		s.wait()
+		settle(func(func(), *taking) {
+			if took := time.Since(began); took != settlePatience+time.Minute {
+				t.Errorf("the slot settled more work after %v, with %d results kept", took, keptPerSlot)
+			}
+		})
+		settled.Wait()
 	})
 }
 
@@ -146,10 +154,10 @@ func TestRecoveryEndsPauses(t *testing.T) {
 		if took := time.Since(began); took != 2*time.Second {
 			t.Errorf("paused for %v", took)
 		}
-		scout := fetchBackoff{outage: &o, scout: true, failures: 7}
-		scout.wait(t.Context(), errBusy, time.Now(), 0)
-		if took := time.Since(began); took != 2*time.Second+scoutPause {
-			t.Errorf("the first slot looks after %v", took-2*time.Second)
+		look := lookBackoff{outage: &o, failures: 7}
+		look.wait(t.Context(), errBusy)
+		if took := time.Since(began); took != 2*time.Second+outageLook {
+			t.Errorf("the next look is after %v", took-2*time.Second)
 		}
 	})
 }

@@ -92,8 +92,10 @@ func TestTakenAtShutdownIsHandedBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			taken, err := store.Take(t.Context(), provider.TakeParams{
-				Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Minute},
-				Work: []provider.FetchWorkParams{{LockTimeout: time.Minute}},
+				Turn: &provider.FetchOrchestrationParams{
+					LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: callEcho.Name(), Version: "1.0.0"}),
+				},
+				Work: []provider.FetchWorkParams{{LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: echo.Name()})}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -262,26 +264,6 @@ func TestSlotGoesOnWhileAnAckHangs(t *testing.T) {
 				t.Errorf("output %q", got)
 			}
 		})
-	}
-}
-
-// noTaker is a decorator of a store that takes no work.
-type noTaker struct {
-	provider.Provider
-	provider.Taker // whose methods but one are not called
-}
-
-func (noTaker) WorkReady() (turns, activities <-chan struct{}, stop func()) {
-	return nil, nil, func() {}
-}
-
-// A decorator whose channels are nil is served as a store that is no Taker.
-func TestDecoratorOfAStoreThatTakesNothing(t *testing.T) {
-	t.Parallel()
-	store := openStore(t)
-	runWorker(t, noTaker{Provider: store}, worker.Options{}, callEcho, echo)
-	if got := result(t, start(t, store, callEcho, "x")); got != "x" {
-		t.Errorf("output %q", got)
 	}
 }
 

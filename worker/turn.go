@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -30,14 +29,14 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 	case t.unknown != nil:
 		return t.settleUnknown(ctx)
 	case t.item.HistoryError != nil:
-		return func() { t.corrupted(ctx) }
+		return func() { t.unread(ctx) }
 	case end == ended:
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
 		return func() { t.drop(ctx) }
-	case !t.supported(ctx):
+	case t.unsupported() != "":
 		// Before poison: this worker must not end what it does not support (§7.4).
-		return func() { t.abandon(ctx, time.Second, false) }
+		return func() { t.leaveUnsupported(ctx, t.unsupported()) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
 		return func() { t.poisoned(ctx) }
 	case end == continued && t.continueItem() == nil:
@@ -94,19 +93,25 @@ func (t *turn) continueItem() *provider.ContinueAsNewItem {
 	return nil
 }
 
-// supported checks the pinned version once more: a store may not filter (§7.4).
-func (t *turn) supported(ctx context.Context) bool {
+// unsupported checks the pinned version once more, since a store may not filter (§7.4): it is "" if this worker
+// supports it.
+func (t *turn) unsupported() (version string) {
 	if len(t.item.History) == 0 || t.continueItem() != nil {
-		return true
+		return ""
 	}
 	v, err := provider.ParseVersion(t.item.History[0].DuroxideVersion)
 	filter := provider.CapabilityFilter{SupportedVersions: t.worker.options.SupportedVersions}
 	if err != nil || filter.Allows(&v) {
-		return true
+		return ""
 	}
-	t.worker.failed(t.key(), fmt.Errorf("the execution is pinned to framework version %s, which this worker does not support", v))
-	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", v.String())
-	return false
+	return v.String()
+}
+
+// leaveUnsupported leaves a turn to a worker of another release. It is no attempt, or that worker would find it poison.
+func (t *turn) leaveUnsupported(ctx context.Context, version string) {
+	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", version)
+	reason := "a worker that supports framework version " + version + ", to which the execution is pinned"
+	t.giveBack(ctx, provider.AbandonParams{Delay: time.Second, IgnoreAttempt: true, Misfit: reason})
 }
 
 // begin is how an execution starts: from its history, or from a start message.

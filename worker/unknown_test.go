@@ -17,8 +17,35 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// unselecting is a store that is no CodeSelector.
+// unselecting is a plain store, which does not select by code.
 type unselecting struct{ provider.Provider }
+
+func (s unselecting) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	params.Known = nil
+	return s.Provider.FetchOrchestrationItem(ctx, params)
+}
+
+func (s unselecting) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	params.Known = nil
+	return s.Provider.FetchWorkItem(ctx, params)
+}
+
+// eachSelecting runs a test on both stores, as they are and as plain ones.
+func eachSelecting(t *testing.T, test func(t *testing.T, name string, inner, store provider.Provider)) {
+	t.Helper()
+	for name, selects := range map[string]bool{"selecting": true, "not selecting": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBothStores(t, func(t *testing.T, inner provider.Provider) {
+				if selects {
+					test(t, name, inner, inner)
+				} else {
+					test(t, name, inner, unselecting{inner})
+				}
+			})
+		})
+	}
+}
 
 // handsBack counts what is given back to a store, with what delay.
 type handsBack struct {
@@ -86,55 +113,51 @@ var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Conte
 // failure on a store that selects work by its code and on one that does not.
 func TestUnknownCodeFails(t *testing.T) {
 	t.Parallel()
-	onBothStores(t, func(t *testing.T, inner provider.Provider) {
-		for name, store := range map[string]provider.Provider{"selecting": inner, "not selecting": unselecting{inner}} {
-			t.Run(name, func(t *testing.T) {
-				var log lockedBuffer
-				stop := runWorker(t, store, worker.Options{
-					UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
-					UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-				}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
-				c := client.New(inner)
-				wanted := map[string]struct {
-					orchestration string
-					options       []client.StartOption
-					text          []string
-				}{
-					"a version":        {"CallEcho", []client.StartOption{client.AtVersion("3.0.0")}, []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
-					"a name":           {"Unknown", nil, []string{`orchestration "Unknown"`, ": none"}},
-					"its one activity": {"CallEcho", nil, []string{`activity "Echo"`}},
-					"its one child":    {"CallUnknown", nil, []string{`orchestration "Unknown"`}},
+	eachSelecting(t, func(t *testing.T, name string, inner, store provider.Provider) {
+		var log lockedBuffer
+		stop := runWorker(t, store, worker.Options{
+			UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
+			UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
+		c := client.New(inner)
+		wanted := map[string]struct {
+			orchestration string
+			options       []client.StartOption
+			text          []string
+		}{
+			"a version":        {"CallEcho", []client.StartOption{client.AtVersion("3.0.0")}, []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
+			"a name":           {"Unknown", nil, []string{`orchestration "Unknown"`, ": none"}},
+			"its one activity": {"CallEcho", nil, []string{`activity "Echo"`}},
+			"its one child":    {"CallUnknown", nil, []string{`orchestration "Unknown"`}},
+		}
+		for instance, want := range wanted {
+			if err := c.StartNamed(t.Context(), want.orchestration, name+": "+instance, "x", want.options...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for instance, want := range wanted {
+			instance = name + ": " + instance
+			details, ok := failure(t, client.Attach[string](c, instance)).(provider.Configuration)
+			if !ok {
+				t.Fatalf("%s: failed with %+v", instance, details)
+			}
+			if s, err := c.Status(t.Context(), instance); err != nil || !errors.Is(s.Err(), orchestration.ErrNotRegistered) {
+				t.Errorf("%s: the client sees %v, %v", instance, s.Err(), err)
+			}
+			if strings.Contains(details.DisplayMessage(), "nondeterministic") {
+				t.Errorf("%s: %s", instance, details.DisplayMessage())
+			}
+			for _, text := range want.text {
+				if !strings.Contains(details.DisplayMessage(), text) {
+					t.Errorf("%s: %s", instance, details.DisplayMessage())
 				}
-				for instance, want := range wanted {
-					if err := c.StartNamed(t.Context(), want.orchestration, name+": "+instance, "x", want.options...); err != nil {
-						t.Fatal(err)
-					}
-				}
-				for instance, want := range wanted {
-					instance = name + ": " + instance
-					details, ok := failure(t, client.Attach[string](c, instance)).(provider.Configuration)
-					if !ok {
-						t.Fatalf("%s: failed with %+v", instance, details)
-					}
-					if s, err := c.Status(t.Context(), instance); err != nil || !errors.Is(s.Err(), orchestration.ErrNotRegistered) {
-						t.Errorf("%s: the client sees %v, %v", instance, s.Err(), err)
-					}
-					if strings.Contains(details.DisplayMessage(), "nondeterministic") {
-						t.Errorf("%s: %s", instance, details.DisplayMessage())
-					}
-					for _, text := range want.text {
-						if !strings.Contains(details.DisplayMessage(), text) {
-							t.Errorf("%s: %s", instance, details.DisplayMessage())
-						}
-					}
-				}
-				stop()
-				for _, want := range []string{"an orchestration fails because no worker has its code", "an activity fails because no worker has its code"} {
-					if !strings.Contains(log.String(), want) {
-						t.Errorf("the log lacks %q:\n%s", want, log.String())
-					}
-				}
-			})
+			}
+		}
+		stop()
+		for _, want := range []string{"an orchestration fails because no worker has its code", "an activity fails because no worker has its code"} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("the log lacks %q:\n%s", want, log.String())
+			}
 		}
 	})
 }
@@ -142,29 +165,25 @@ func TestUnknownCodeFails(t *testing.T) {
 // An instance that was cancelled while it waited for code that nobody has ends as cancelled, and its history says so.
 func TestUnknownCodeCanBeCancelled(t *testing.T) {
 	t.Parallel()
-	onBothStores(t, func(t *testing.T, inner provider.Provider) {
-		for name, store := range map[string]provider.Provider{"selecting": inner, "not selecting": unselecting{inner}} {
-			t.Run(name, func(t *testing.T) {
-				c := client.New(inner)
-				if err := c.StartNamed(t.Context(), "Unknown", name, ""); err != nil {
-					t.Fatal(err)
-				}
-				if err := c.Cancel(t.Context(), name, "no longer wanted", client.MustExist()); err != nil {
-					t.Fatal(err)
-				}
-				stop := runWorker(t, store, worker.Options{
-					UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
-				}, callEcho, echo)
-				details, ok := failure(t, client.Attach[string](c, name)).(provider.Application)
-				if !ok || details.Kind != provider.AppCancelled || details.CancelReason != "no longer wanted" {
-					t.Errorf("failed with %+v", details)
-				}
-				stop()
-				want := []string{"OrchestrationStarted", "OrchestrationCancelRequested", "OrchestrationFailed"}
-				if diff := cmp.Diff(want, types(history(t, inner, name))); diff != "" {
-					t.Errorf("history (-want +got):\n%s", diff)
-				}
-			})
+	eachSelecting(t, func(t *testing.T, name string, inner, store provider.Provider) {
+		c := client.New(inner)
+		if err := c.StartNamed(t.Context(), "Unknown", name, ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Cancel(t.Context(), name, "no longer wanted", client.MustExist()); err != nil {
+			t.Fatal(err)
+		}
+		stop := runWorker(t, store, worker.Options{
+			UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
+		}, callEcho, echo)
+		details, ok := failure(t, client.Attach[string](c, name)).(provider.Application)
+		if !ok || details.Kind != provider.AppCancelled || details.CancelReason != "no longer wanted" {
+			t.Errorf("failed with %+v", details)
+		}
+		stop()
+		want := []string{"OrchestrationStarted", "OrchestrationCancelRequested", "OrchestrationFailed"}
+		if diff := cmp.Diff(want, types(history(t, inner, name))); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/clock"
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -30,8 +29,7 @@ const maxKept = 100
 // Its fetches also say what this worker has. While all slots are at work nothing else
 // does, and what waits for a free slot here would count as held.
 type unknownWatch struct {
-	worker   *Worker
-	selector provider.CodeSelector
+	worker *Worker
 	// work is the context of what this worker runs.
 	work context.Context //nolint:containedctx // for the work that is fetched
 	// steady is since when this worker has looked without interruption, and looked when
@@ -48,13 +46,9 @@ type unknownWatch struct {
 }
 
 // watchUnknown looks from time to time until ctx ends; work ends when what it fetched must
-// stop. A store that does not select by code is not asked.
+// stop.
 func (w *Worker) watchUnknown(ctx, work context.Context) {
-	selector, ok := observed.As[provider.CodeSelector](w.store)
-	if !ok {
-		return
-	}
-	u := &unknownWatch{worker: w, selector: selector, work: work, steady: time.Now()}
+	u := &unknownWatch{worker: w, work: work, steady: time.Now()}
 	u.looked = u.steady
 	pause := provider.LiveFor / looksPerLife
 	if timeout := w.options.UnknownCodeTimeout; timeout > 0 {
@@ -200,7 +194,7 @@ func (c *call) settleUnknown(ctx context.Context, u *unknownWatch) {
 func (u *unknownWatch) details(ctx context.Context, kind string, code provider.CodeName) (provider.ErrorDetails, error) {
 	text := fmt.Sprintf("no worker has had %s for %v", describeCode(kind, code), u.unknownFor)
 	if kind == anOrchestration {
-		versions, err := u.selector.KnownVersions(ctx, code.Name, u.unknownFor)
+		versions, err := u.worker.store.KnownVersions(ctx, code.Name, u.unknownFor)
 		if err != nil {
 			return nil, err
 		}

@@ -39,17 +39,14 @@ type unserved struct {
 	told   map[route]bool
 }
 
-// mayHang are those activities that could wait for ever without a word: in a session whose owner is stuck or, on a store
-// that does not know what workers take, for a worker that takes them, if this one does not.
-func (w *Worker) mayHang(items []provider.WorkItem) (list []provider.ActivityExecuteItem) {
+// mayHang are those activities that could wait for ever without a word: in a session whose owner is stuck.
+func mayHang(items []provider.WorkItem) (list []provider.ActivityExecuteItem) {
 	for _, item := range items {
 		a, ok := item.(provider.ActivityExecuteItem)
 		if !ok {
 			continue
 		}
-		_, has := w.handler(a.Name)
-		takes := w.options.ActivityConcurrency > 0 && w.options.Tags.Matches(a.Tag) && has
-		if a.SessionID != nil || w.known.activities == nil && !takes {
+		if a.SessionID != nil {
 			list = append(list, a)
 		}
 	}

@@ -9,15 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/adapt"
 )
 
 // Worker runs orchestrations and activities. Make it with [New].
 type Worker struct {
-	store    provider.Provider
+	// plain is the store that the caller has given.
+	plain    provider.Provider
+	store    provider.Store
 	options  Options
 	registry *registry.Registry
 	builtIn  map[string]registry.ActivityFunc
@@ -44,8 +46,7 @@ type Worker struct {
 	// stuck is where functions were told to wait in vain.
 	stuck recent[string]
 	// held are the instances that wait for code that fits.
-	held recent[heldTurn]
-	// renewals is nil when the store renews each lease by itself.
+	held     recent[heldTurn]
 	renewals *renewals
 	// active are the activities that run on the worker's store.
 	active *runningCalls
@@ -62,7 +63,8 @@ var (
 	errShutdown = errors.New("the worker is shutting down")
 )
 
-// New returns a worker for the store. Error: [ErrInvalidOptions].
+// New returns a worker for the store. One that is not a [provider.Store] is used through package adapt, which says what
+// that costs. Error: [ErrInvalidOptions].
 func New(store provider.Provider, options Options) (*Worker, error) {
 	if isNil(store) {
 		return nil, invalid("the store is nil; open one, for example with sqlite.Open")
@@ -71,7 +73,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	store = observed.Store(store, options.Hook)
+	full := observed.Store(adapt.Store(store), options.Hook)
 	w := &Worker{
 		outage: outage{logger: options.Logger, failing: map[string]int{}},
 		unserved: unserved{
@@ -81,8 +83,8 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 			limit: keptPerSlot * max(1, options.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
 		},
 		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
-		store: store, options: options, registry: registry.New(),
-		cache: newCache(options), renewals: newRenewals(store),
+		plain: store, store: full, options: options, registry: registry.New(),
+		cache: newCache(options), renewals: newRenewals(full),
 		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}
 	w.builtIn = w.syscalls()
@@ -128,7 +130,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	var leave func()
-	w.active, leave = runningOn(observed.Inner(w.store))
+	w.active, leave = runningOn(w.plain)
 	defer leave()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -145,14 +147,14 @@ func (w *Worker) Run(ctx context.Context) error {
 
 	w.known = w.knownCode()
 	w.loops.Go(func() { w.watchUnknown(ctx, work) })
-	defer w.startSlots(ctx, work)()
+	defer w.dispatch(ctx, work)()
 	// Sessions are kept until the last activity has ended, not just until ctx does.
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	if w.options.ActivityConcurrency > 0 {
 		keeper.Go(func() { w.keepSessions(keeping) })
-		if watcher, ok := observed.As[provider.LeaseWatcher](w.store); ok && w.options.CancellationPoll > 0 {
-			keeper.Go(func() { w.watchLeases(keeping, watcher) })
+		if w.options.CancellationPoll > 0 {
+			keeper.Go(func() { w.watchLeases(keeping) })
 		}
 	}
 	if w.options.QuietTime > 0 {
@@ -170,30 +172,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// startSlots starts what fetches and runs work: a dispatcher for all slots of a kind if the
-// store takes work beside acknowledgements, else a loop for each slot. release is called when
-// all have ended.
-func (w *Worker) startSlots(ctx, work context.Context) (release func()) {
-	turns := w.turnSlots(0, max(0, w.options.OrchestrationConcurrency))
-	activities := w.activitySlots(0, max(0, w.options.ActivityConcurrency))
-	if stop, ok := w.dispatch(ctx, work, turns, activities); ok {
-		return stop
-	}
-	for _, slot := range turns {
-		w.loops.Go(func() { slot.loop(ctx, work) })
-	}
-	for _, slot := range activities {
-		w.loops.Go(func() { slot.loop(ctx, work) })
-	}
-	return func() {}
-}
-
 // turnSlots are slots for turns with these numbers.
 func (w *Worker) turnSlots(from, n int) []*orchestrator {
 	var list []*orchestrator
 	for slot := range n {
 		id := fmt.Sprintf("orch-%d-%s", from+slot, w.id)
-		list = append(list, &orchestrator{worker: w, id: id, scout: from+slot == 0, settler: newSettler()})
+		list = append(list, &orchestrator{worker: w, id: id, kept: make(chan struct{}, keptPerSlot)})
 	}
 	return list
 }
@@ -202,7 +186,7 @@ func (w *Worker) turnSlots(from, n int) []*orchestrator {
 func (w *Worker) activitySlots(from, n int) []*activities {
 	var list []*activities
 	for slot := range n {
-		list = append(list, &activities{worker: w, id: w.slotID(from + slot), scout: from+slot == 0, settler: newSettler()})
+		list = append(list, &activities{worker: w, id: w.slotID(from + slot), kept: make(chan struct{}, keptPerSlot)})
 	}
 	return list
 }
@@ -221,34 +205,4 @@ func (w *Worker) ownerID(slotID string) string {
 		return w.options.NodeID
 	}
 	return slotID
-}
-
-// fetchBackoff paces a loop whose fetches fail or find nothing (§7.4).
-type fetchBackoff struct {
-	// outage ends a wait when the store is back.
-	outage *outage
-	// scout waits for no longer than scoutPause, so that somebody notices soon.
-	scout    bool
-	failures int
-}
-
-// scoutPause is how often the first slot of each kind looks whether the store is back.
-const scoutPause = 500 * time.Millisecond
-
-// wait sleeps after a fetch that brought nothing. began is when it started.
-func (b *fetchBackoff) wait(ctx context.Context, err error, began time.Time, minInterval time.Duration) {
-	switch {
-	case err == nil:
-		b.failures = 0
-		_ = clock.Sleep(ctx, minInterval-time.Since(began))
-	case provider.IsRetryable(err):
-		b.failures++
-		pause := min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second)
-		if b.scout {
-			pause = min(pause, scoutPause)
-		}
-		_ = b.outage.pause(ctx, pause)
-	default:
-		_ = clock.Sleep(ctx, 100*time.Millisecond)
-	}
 }

@@ -1,5 +1,5 @@
-// Command duroxide looks at the orchestrations of a store, acts on them, and shows
-// and measures durable execution. See docs/cli.md, or run it without arguments.
+// Command duroxide looks at the orchestrations of a store, acts on them, and measures
+// durable execution. See docs/cli.md, or run it without arguments.
 package main
 
 import "github.com/duroxide/duroxide-go/cmd/duroxide/commandline"

@@ -17,9 +17,9 @@ import (
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/examples/patterns"
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 	"github.com/duroxide/duroxide-go/worker"
 )
 

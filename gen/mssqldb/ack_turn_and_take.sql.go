@@ -14,117 +14,6 @@ var stmtAckTurnAndTake = statement{
 	name:    "duroxide.ack_turn_and_take",
 	text:    "[duroxide].[ack_turn_and_take]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @events [duroxide].[event_list_v1];
-INSERT INTO @events ([position], [event_id], [event_type], [event_data], [data_bytes])
-SELECT w.[position], w.[event_id],
-    CASE WHEN CHARINDEX(N'~', w.[event_type] COLLATE Latin1_General_BIN2) = 0 THEN w.[event_type] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[event_type] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[data_bytes]
-FROM OPENJSON(@events_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [event_id] bigint '$.c1', [event_type] nvarchar(128) '$.c2', [data_bytes] bigint '$.c4'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
-) AS v;
-DECLARE @changes [duroxide].[kv_list_v1];
-INSERT INTO @changes ([position], [kv_key], [value], [value_bytes], [last_updated_at_ms])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[kv_key] COLLATE Latin1_General_BIN2) = 0 THEN w.[kv_key] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[kv_key] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c2 COLLATE Latin1_General_BIN2) = 0 THEN v.c2 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[value_bytes], w.[last_updated_at_ms]
-FROM OPENJSON(@changes_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [kv_key] nvarchar(800) '$.c1', [value_bytes] bigint '$.c3',
-    [last_updated_at_ms] bigint '$.c4'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c2' THEN p.[value] END) AS c2
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
-) AS v;
-DECLARE @messages [duroxide].[message_list_v1];
-INSERT INTO @messages ([position], [instance_id], [kind], [name], [version], [queue], [work_item], [delay_ms])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[kind],
-    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[version] COLLATE Latin1_General_BIN2) = 0 THEN w.[version] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[version] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[queue] COLLATE Latin1_General_BIN2) = 0 THEN w.[queue] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[queue] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c6 COLLATE Latin1_General_BIN2) = 0 THEN v.c6 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c6 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[delay_ms]
-FROM OPENJSON(@messages_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [kind] tinyint '$.c2', [name] nvarchar(802) '$.c3',
-    [version] nvarchar(802) '$.c4', [queue] nvarchar(800) '$.c5', [delay_ms] bigint '$.c7'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c6' THEN p.[value] END) AS c6
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c6')
-) AS v;
-DECLARE @activities [duroxide].[work_list_v1];
-INSERT INTO @activities ([position], [instance_id], [execution_id], [activity_id], [session_id], [tag], [name], [work_item])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[execution_id], w.[activity_id],
-    CASE WHEN CHARINDEX(N'~', w.[session_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[session_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[session_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c7 COLLATE Latin1_General_BIN2) = 0 THEN v.c7 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c7 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@activities_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
-    [activity_id] bigint '$.c3', [session_id] nvarchar(800) '$.c4', [tag] nvarchar(800) '$.c5',
-    [name] nvarchar(802) '$.c6'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c7' THEN p.[value] END) AS c7
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c7')
-) AS v;
-DECLARE @cancelled [duroxide].[activity_list_v1];
-INSERT INTO @cancelled ([position], [instance_id], [execution_id], [activity_id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[execution_id], w.[activity_id]
-FROM OPENJSON(@cancelled_json) WITH (
-    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
-    [activity_id] bigint '$.c3'
-) AS w;
-DECLARE @queues [duroxide].[queue_list_v1];
-INSERT INTO @queues ([position], [queue], [messages], [awaited])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[queue] COLLATE Latin1_General_BIN2) = 0 THEN w.[queue] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[queue] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[messages], w.[awaited]
-FROM OPENJSON(@queues_json) WITH (
-    [position] int '$.c0', [queue] nvarchar(800) '$.c1', [messages] bigint '$.c2', [awaited] bit '$.c3'
-) AS w;
-DECLARE @work [duroxide].[take_list_v1];
-INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
-SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
-    CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[session_ms], w.[any_tag], w.[untagged],
-    CASE WHEN CHARINDEX(N'~', w.[tag1] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag1] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag1] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag2] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag2] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag2] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
-FROM OPENJSON(@work_json) WITH (
-    [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
-    [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
-    [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
-    [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
-) AS w;
-EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @queues = @queues, @work = @work`,
-		schemas:  []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {4295, 4305, "duroxide"}, {6396, 6406, "duroxide"}, {7055, 7065, "duroxide"}, {7642, 7652, "duroxide"}, {10335, 10345, "duroxide"}},
-		batch:    true,
-		decls:    "@lock_token uniqueidentifier, @execution_id bigint, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @queues_json nvarchar(max), @work_json nvarchar(max)",
-		optional: []param{{"name", "nvarchar(max)"}, {"version", "nvarchar(max)"}, {"code_name", "nvarchar(401)"}, {"code_version", "nvarchar(401)"}, {"parent_instance_id", "nvarchar(400)"}, {"major", "bigint"}, {"minor", "bigint"}, {"patch", "bigint"}, {"status", "nvarchar(32)"}, {"output", "nvarchar(max)"}, {"set_custom_status", "bit"}, {"custom_status", "nvarchar(max)"}, {"clear_values", "bit"}, {"drop_timers", "bit"}, {"peeked", "bit"}, {"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
-	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 		{"instance_id", "messages"},
@@ -224,13 +113,6 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	a := newArgs(39)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
-	sendEither(&a, q, "changes", "changes_json", &typeKVListV1, p.Changes, (*KVListV1Row).tvp, (*KVListV1Row).put)
-	sendEither(&a, q, "messages", "messages_json", &typeMessageListV1, p.Messages, (*MessageListV1Row).tvp, (*MessageListV1Row).put)
-	sendEither(&a, q, "activities", "activities_json", &typeWorkListV1, p.Activities, (*WorkListV1Row).tvp, (*WorkListV1Row).put)
-	sendEither(&a, q, "cancelled", "cancelled_json", &typeActivityListV1, p.Cancelled, (*ActivityListV1Row).tvp, (*ActivityListV1Row).put)
-	sendEither(&a, q, "queues", "queues_json", &typeQueueListV1, p.Queues, (*QueueListV1Row).tvp, (*QueueListV1Row).put)
-	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
 	optional(&a, "version", sqlNVarChar(maxLength), p.Version)
 	optional(&a, "code_name", sqlNVarChar(401), p.CodeName)
@@ -245,7 +127,13 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	optional(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
 	optional(&a, "clear_values", sqlBit{}, p.ClearValues)
 	optional(&a, "drop_timers", sqlBit{}, p.DropTimers)
+	sendTVP(&a, "events", q.text(&typeEventListV1), p.Events, (*EventListV1Row).tvp)
+	sendTVP(&a, "changes", q.text(&typeKVListV1), p.Changes, (*KVListV1Row).tvp)
+	sendTVP(&a, "messages", q.text(&typeMessageListV1), p.Messages, (*MessageListV1Row).tvp)
+	sendTVP(&a, "activities", q.text(&typeWorkListV1), p.Activities, (*WorkListV1Row).tvp)
+	sendTVP(&a, "cancelled", q.text(&typeActivityListV1), p.Cancelled, (*ActivityListV1Row).tvp)
 	optional(&a, "peeked", sqlBit{}, p.Peeked)
+	sendTVP(&a, "queues", q.text(&typeQueueListV1), p.Queues, (*QueueListV1Row).tvp)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	optional(&a, "filtered", sqlBit{}, p.Filtered)
@@ -261,6 +149,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckTurnAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

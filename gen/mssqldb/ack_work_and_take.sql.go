@@ -14,46 +14,6 @@ var stmtAckWorkAndTake = statement{
 	name:    "duroxide.ack_work_and_take",
 	text:    "[duroxide].[ack_work_and_take]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @acks [duroxide].[completion_list_v1];
-INSERT INTO @acks ([position], [lock_token], [instance_id], [work_item])
-SELECT w.[position], w.[lock_token],
-    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@acks_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [lock_token] uniqueidentifier '$.c1', [instance_id] nvarchar(800) '$.c2'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
-) AS v;
-DECLARE @work [duroxide].[take_list_v1];
-INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
-SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
-    CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[session_ms], w.[any_tag], w.[untagged],
-    CASE WHEN CHARINDEX(N'~', w.[tag1] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag1] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag1] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag2] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag2] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag2] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
-FROM OPENJSON(@work_json) WITH (
-    [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
-    [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
-    [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
-    [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
-) AS w;
-EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
-		schemas:  []schemaAt{{33, 43, "duroxide"}, {1081, 1091, "duroxide"}, {3774, 3784, "duroxide"}},
-		batch:    true,
-		decls:    "@acks_json nvarchar(max), @work_json nvarchar(max)",
-		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
-	},
 	sets: [][]string{
 		{"position", "error_number", "error_severity", "error_message"},
 		{"instance_id", "messages"},
@@ -145,8 +105,7 @@ type AckWorkAndTakeResult struct {
 // for a long transaction. ack_work_item waits for a second.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
 	a := newArgs(17)
-	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)
-	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
+	sendTVP(&a, "acks", q.text(&typeCompletionListV1), p.Acks, (*CompletionListV1Row).tvp)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	optional(&a, "filtered", sqlBit{}, p.Filtered)
@@ -162,6 +121,7 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}, Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

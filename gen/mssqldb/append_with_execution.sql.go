@@ -11,27 +11,6 @@ var stmtAppendWithExecution = statement{
 	name:    "duroxide.append_with_execution",
 	text:    "[duroxide].[append_with_execution]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @events [duroxide].[event_list_v1];
-INSERT INTO @events ([position], [event_id], [event_type], [event_data], [data_bytes])
-SELECT w.[position], w.[event_id],
-    CASE WHEN CHARINDEX(N'~', w.[event_type] COLLATE Latin1_General_BIN2) = 0 THEN w.[event_type] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[event_type] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[data_bytes]
-FROM OPENJSON(@events_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [event_id] bigint '$.c1', [event_type] nvarchar(128) '$.c2', [data_bytes] bigint '$.c4'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
-) AS v;
-EXEC [duroxide].[append_with_execution] @instance_id = @instance_id, @execution_id = @execution_id, @events = @events`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {1115, 1125, "duroxide"}},
-		batch:   true,
-		decls:   "@instance_id nvarchar(400), @execution_id bigint, @events_json nvarchar(max)",
-	},
 }
 
 // AppendWithExecutionParams holds the arguments of [Queries.AppendWithExecution].
@@ -49,6 +28,6 @@ func (q *Queries) AppendWithExecution(ctx context.Context, p AppendWithExecution
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
+	sendTVP(&a, "events", q.text(&typeEventListV1), p.Events, (*EventListV1Row).tvp)
 	return q.call(ctx, &stmtAppendWithExecution, &a, none)
 }

@@ -61,8 +61,6 @@ var statements = []*statement{
 	&stmtGetQueryStore,
 	&stmtGetQueueDepths,
 	&stmtGetRowVersioning,
-	&stmtGetServerForm,
-	&stmtGetServerKind,
 	&stmtGetServerVersion,
 	&stmtGetSystemMetrics,
 	&stmtGetUpdateability,
@@ -136,7 +134,6 @@ type DBTX interface {
 type Queries struct {
 	db      DBTX
 	renamed map[*statement]string // the texts that differ from what was generated
-	asJSON  bool                  // tables travel as documents, where there is a choice
 	err     error                 // what is wrong with the options; every call returns it
 }
 
@@ -146,7 +143,6 @@ type Option func(*options)
 // options are what the functions of type Option set.
 type options struct {
 	schemas map[string]string // from lower-cased names
-	asJSON  bool              // tables travel as documents
 	err     error             // of an option that is impossible
 }
 
@@ -156,17 +152,15 @@ func New(db DBTX, opts ...Option) *Queries {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	q := &Queries{db: db, asJSON: o.asJSON, err: o.err}
+	q := &Queries{db: db, err: o.err}
 	if len(o.schemas) == 0 {
 		return q
 	}
 	// The texts are worked out now, so that calls only read and can be made from any number of goroutines.
 	q.renamed = map[*statement]string{}
 	for _, s := range statements {
-		for ; s != nil; s = s.asJSON {
-			if text := s.in(o.schemas); text != s.text {
-				q.renamed[s] = text
-			}
+		if text := s.in(o.schemas); text != s.text {
+			q.renamed[s] = text
 		}
 	}
 	return q
@@ -198,13 +192,6 @@ func WithSchema(from, to string) Option {
 	}
 }
 
-// WithTablesAsJSON makes calls of procedures send their tables as JSON documents, which the same round trip turns into
-// tables again, rather than as table-valued parameters: for a server that doesn't take those, or for a schema whose name
-// holds a point or a bracket, which the driver can't send as part of a type's name.
-func WithTablesAsJSON() Option {
-	return func(o *options) { o.asJSON = true }
-}
-
 // A statement is a procedure or a query with what a call of it may yield. Statements are never changed, so that all
 // calls can share them.
 type statement struct {
@@ -217,7 +204,6 @@ type statement struct {
 	decls    string
 	optional []param
 	tail     string
-	asJSON   *statement // the same call with its tables as documents, if there is a choice: only what is sent
 
 	sets [][]string // the columns of each result set
 	flow []state    // in which order they come; if nil, each once and as they are listed
@@ -268,9 +254,6 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 	}
 	if a.err != nil {
 		return "", nil, s.failure(a.err.Error(), a.err)
-	}
-	if q.asJSON && s.asJSON != nil {
-		s = s.asJSON
 	}
 	text := q.text(s)
 	if !s.batch {

@@ -12,20 +12,6 @@ var stmtDeleteInstanceBulk = statement{
 	name:    "duroxide.delete_instance_bulk",
 	text:    "[duroxide].[delete_instance_bulk]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @list [duroxide].[id_list_v1];
-INSERT INTO @list ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@list_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[delete_instance_bulk] @listed = @listed, @list = @list, @completed_before = @completed_before, @max_roots = @max_roots, @budget_ms = @budget_ms, @after_completed_at = @after_completed_at, @after_instance_id = @after_instance_id, @after_execution_id = @after_execution_id`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
-		batch:   true,
-		decls:   "@listed bit, @list_json nvarchar(max), @completed_before bigint, @max_roots bigint, @budget_ms bigint, @after_completed_at bigint, @after_instance_id nvarchar(400), @after_execution_id bigint",
-	},
 	sets: [][]string{
 		{
 			"roots", "instances", "executions", "events", "messages", "more", "after_completed_at",
@@ -90,7 +76,7 @@ type DeleteInstanceBulkResult struct {
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)
-	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "list", q.text(&typeIDListV1), p.List, (*IDListV1Row).tvp)
 	nullable(&a, "completed_before", sqlBigInt{}, p.CompletedBefore)
 	required(&a, "max_roots", sqlBigInt{}, p.MaxRoots)
 	required(&a, "budget_ms", sqlBigInt{}, p.BudgetMs)

@@ -12,20 +12,6 @@ var stmtDeleteInstances = statement{
 	name:    "duroxide.delete_instances",
 	text:    "[duroxide].[delete_instances]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @list [duroxide].[id_list_v1];
-INSERT INTO @list ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@list_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[delete_instances] @list = @list, @force = @force`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
-		batch:   true,
-		decls:   "@list_json nvarchar(max), @force bit",
-	},
 	sets: [][]string{
 		{"instance_id", "parent_instance_id"},
 		{"instances", "executions", "events", "messages"},
@@ -72,7 +58,7 @@ type DeleteInstancesResult struct {
 // created later counts as created after the deletion.
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
-	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "list", q.text(&typeIDListV1), p.List, (*IDListV1Row).tvp)
 	required(&a, "force", sqlBit{}, p.Force)
 	var r DeleteInstancesResult
 	err := q.call(ctx, &stmtDeleteInstances, &a, func(set int, rows *sql.Rows) (err error) {

@@ -345,11 +345,10 @@ var stmtGetServerVersion = statement{
 	text: `SELECT
     CONVERT(NVARCHAR(400), SERVERPROPERTY('Edition')) AS edition,
     CONVERT(NVARCHAR(128), SERVERPROPERTY('ProductVersion')) AS product_version,
-    CONVERT(INT, SERVERPROPERTY('EngineEdition')) AS engine_edition,
-    CONVERT(NVARCHAR(MAX), @@VERSION) AS banner`,
+    CONVERT(INT, SERVERPROPERTY('EngineEdition')) AS engine_edition`,
 	batch: true,
 	sets: [][]string{
-		{"edition", "product_version", "engine_edition", "banner"},
+		{"edition", "product_version", "engine_edition"},
 	},
 }
 
@@ -358,15 +357,13 @@ type GetServerVersionRow struct {
 	Edition        *string
 	ProductVersion *string
 	EngineEdition  *int32
-	Banner         string
 }
 
 func scanGetServerVersionRow(rows *sql.Rows, r *GetServerVersionRow) error {
-	return rows.Scan(&r.Edition, &r.ProductVersion, &r.EngineEdition, &r.Banner)
+	return rows.Scan(&r.Edition, &r.ProductVersion, &r.EngineEdition)
 }
 
-// GetServerVersion reads edition and version of the server. Only the banner shows that a server is
-// Babelfish: its properties are those of the SQL Server version that it imitates.
+// GetServerVersion reads edition and version of the server.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetServerVersion(ctx context.Context) (r GetServerVersionRow, err error) {
@@ -510,7 +507,7 @@ type ListEscalatingTablesParams struct {
 // ListEscalatingTablesRow is a row that [Queries.ListEscalatingTables] returns.
 type ListEscalatingTablesRow struct {
 	Name       string
-	Escalation *string
+	Escalation string
 }
 
 func scanListEscalatingTablesRow(rows *sql.Rows, r *ListEscalatingTablesRow) error {
@@ -518,7 +515,7 @@ func scanListEscalatingTablesRow(rows *sql.Rows, r *ListEscalatingTablesRow) err
 }
 
 // ListEscalatingTables lists the tables of which one statement may lock thousands of rows and for which lock
-// escalation is on (0005_storage_sqlserver.sql).
+// escalation is on (0005_storage.sql).
 func (q *Queries) ListEscalatingTables(ctx context.Context, p ListEscalatingTablesParams) (list []ListEscalatingTablesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -567,7 +564,7 @@ func scanListRecomputedQueuesRow(rows *sql.Rows, r *ListRecomputedQueuesRow) err
 }
 
 // ListRecomputedQueues lists the queue tables whose index statistics the server renews by itself
-// (0005_storage_sqlserver.sql says why it should not), with the number of those indexes.
+// (0005_storage.sql says why it should not), with the number of those indexes.
 func (q *Queries) ListRecomputedQueues(ctx context.Context, p ListRecomputedQueuesParams) (list []ListRecomputedQueuesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -614,8 +611,7 @@ func scanListUnsequencedIndexesRow(rows *sql.Rows, r *ListUnsequencedIndexesRow)
 }
 
 // ListUnsequencedIndexes lists the indexes whose rows arrive at one end and that lack
-// OPTIMIZE_FOR_SEQUENTIAL_KEY (0005_storage_sqlserver.sql). A server before SQL Server 2019 does not know the
-// column.
+// OPTIMIZE_FOR_SEQUENTIAL_KEY (0005_storage.sql). A server before SQL Server 2019 does not know the column.
 func (q *Queries) ListUnsequencedIndexes(ctx context.Context, p ListUnsequencedIndexesParams) (list []ListUnsequencedIndexesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)

@@ -67,7 +67,7 @@ func scanFetchOrchestrationItemDroppedRow(rows *sql.Rows, r *FetchOrchestrationI
 
 // FetchOrchestrationItemItemRow is a row that [Queries.FetchOrchestrationItem] returns.
 type FetchOrchestrationItemItemRow struct {
-	InstanceID           *string
+	InstanceID           string
 	OrchestrationName    *string
 	OrchestrationVersion *string
 	ExecutionID          int64

@@ -12,19 +12,6 @@ var stmtListLostWork = statement{
 	name:    "duroxide.list_lost_work",
 	text:    "[duroxide].[list_lost_work]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @tokens [duroxide].[token_list_v1];
-INSERT INTO @tokens ([position], [lock_token])
-SELECT w.[position], w.[lock_token]
-FROM OPENJSON(@tokens_json) WITH (
-    [position] int '$.c0', [lock_token] uniqueidentifier '$.c1'
-) AS w;
-EXEC [duroxide].[list_lost_work] @tokens = @tokens`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {258, 268, "duroxide"}},
-		batch:   true,
-		decls:   "@tokens_json nvarchar(max)",
-	},
 	sets: [][]string{
 		{"position"},
 	},
@@ -53,7 +40,7 @@ type ListLostWorkResult struct {
 // given up, or another worker has it.
 func (q *Queries) ListLostWork(ctx context.Context, p ListLostWorkParams) (ListLostWorkResult, error) {
 	a := newArgs(1)
-	sendEither(&a, q, "tokens", "tokens_json", &typeTokenListV1, p.Tokens, (*TokenListV1Row).tvp, (*TokenListV1Row).put)
+	sendTVP(&a, "tokens", q.text(&typeTokenListV1), p.Tokens, (*TokenListV1Row).tvp)
 	var r ListLostWorkResult
 	err := q.call(ctx, &stmtListLostWork, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Lost, err = readMany(rows, scanListLostWorkLostRow)

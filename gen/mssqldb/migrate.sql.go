@@ -56,13 +56,11 @@ var stmtGetMembership = statement{
 	text: `SELECT
     IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
     IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
-    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner,
-    (SELECT COUNT(*) FROM sys.database_permissions AS p) AS permissions`,
-	schemas: []schemaAt{{385, 388, "sys"}},
-	batch:   true,
-	decls:   "@reader nvarchar(128), @runtime nvarchar(128), @admin nvarchar(128)",
+    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner`,
+	batch: true,
+	decls: "@reader nvarchar(128), @runtime nvarchar(128), @admin nvarchar(128)",
 	sets: [][]string{
-		{"in_reader", "in_runtime", "in_admin", "runtime_reads", "admin_works", "is_owner", "permissions"},
+		{"in_reader", "in_runtime", "in_admin", "runtime_reads", "admin_works", "is_owner"},
 	},
 }
 
@@ -81,17 +79,15 @@ type GetMembershipRow struct {
 	RuntimeReads *int32
 	AdminWorks   *int32
 	IsOwner      int32
-	Permissions  int32
 }
 
 func scanGetMembershipRow(rows *sql.Rows, r *GetMembershipRow) error {
-	return rows.Scan(&r.InReader, &r.InRuntime, &r.InAdmin, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner, &r.Permissions)
+	return rows.Scan(&r.InReader, &r.InRuntime, &r.InAdmin, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner)
 }
 
 // GetMembership reads which roles the login is in, and whether each role is a member of the one
 // before: 1 for yes, 0 for no, NULL if there is no such role. is_owner is 1 if the login has all
-// rights in the database. permissions counts the rows of sys.database_permissions, which has none on
-// a server that keeps permissions elsewhere.
+// rights in the database.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r GetMembershipRow, err error) {
@@ -101,68 +97,6 @@ func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r G
 	required(&a, "admin", sqlNVarChar(128), p.Admin)
 	err = q.call(ctx, &stmtGetMembership, &a, func(_ int, rows *sql.Rows) (err error) {
 		r, err = readOne(rows, scanGetMembershipRow)
-		return err
-	})
-	return r, err
-}
-
-var stmtGetServerForm = statement{
-	name: "GetServerForm",
-	text: `SELECT
-    CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
-    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.name = DB_NAME()) AS compatibility_level`,
-	schemas: []schemaAt{{155, 158, "sys"}},
-	batch:   true,
-	sets: [][]string{
-		{"babelfish", "database_name", "compatibility_level"},
-	},
-}
-
-// GetServerFormRow is a row that [Queries.GetServerForm] returns.
-type GetServerFormRow struct {
-	Babelfish          *string
-	DatabaseName       *string
-	CompatibilityLevel *int32
-}
-
-func scanGetServerFormRow(rows *sql.Rows, r *GetServerFormRow) error {
-	return rows.Scan(&r.Babelfish, &r.DatabaseName, &r.CompatibilityLevel)
-}
-
-// GetServerForm reads what decides how the store sends lists: the kind of server, as GetServerKind
-// returns it, and the name and compatibility level of the database, such as 160.
-//
-// Without a row the error is [sql.ErrNoRows], wrapped.
-func (q *Queries) GetServerForm(ctx context.Context) (r GetServerFormRow, err error) {
-	a := newArgs(0)
-	err = q.call(ctx, &stmtGetServerForm, &a, func(_ int, rows *sql.Rows) (err error) {
-		r, err = readOne(rows, scanGetServerFormRow)
-		return err
-	})
-	return r, err
-}
-
-var stmtGetServerKind = statement{
-	name:  "GetServerKind",
-	text:  "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish",
-	batch: true,
-	sets: [][]string{
-		{"babelfish"},
-	},
-}
-
-func scanGetServerKindValue(rows *sql.Rows, r **string) error {
-	return rows.Scan(r)
-}
-
-// GetServerKind reads the kind of server: "1" on Babelfish, NULL on SQL Server, which has no such
-// property.
-//
-// Without a row the error is [sql.ErrNoRows], wrapped.
-func (q *Queries) GetServerKind(ctx context.Context) (r *string, err error) {
-	a := newArgs(0)
-	err = q.call(ctx, &stmtGetServerKind, &a, func(_ int, rows *sql.Rows) (err error) {
-		r, err = readOne(rows, scanGetServerKindValue)
 		return err
 	})
 	return r, err
@@ -470,13 +404,12 @@ var stmtListObjects = statement{
 	name: "ListObjects",
 	text: `SELECT o.name
 FROM sys.objects AS o
-WHERE o.schema_id = SCHEMA_ID(@schema)
-  AND (o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'AF', 'FS', 'FT', 'PC', 'X') OR o.type = 'SO' AND @sequences = 1)
+WHERE o.schema_id = SCHEMA_ID(@schema) AND o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'SO', 'AF', 'FS', 'FT', 'PC', 'X')
 UNION ALL
-SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@schema) AND t.name NOT LIKE N'@%'`,
-	schemas: []schemaAt{{19, 22, "sys"}, {227, 230, "sys"}},
+SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@schema)`,
+	schemas: []schemaAt{{19, 22, "sys"}, {193, 196, "sys"}},
 	batch:   true,
-	decls:   "@schema nvarchar(128), @sequences bit",
+	decls:   "@schema nvarchar(128)",
 	sets: [][]string{
 		{"name"},
 	},
@@ -484,8 +417,7 @@ SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@schema) AND t.n
 
 // ListObjectsParams holds the arguments of [Queries.ListObjects].
 type ListObjectsParams struct {
-	Schema    string
-	Sequences bool
+	Schema string
 }
 
 func scanListObjectsValue(rows *sql.Rows, r *string) error {
@@ -493,13 +425,10 @@ func scanListObjectsValue(rows *sql.Rows, r *string) error {
 }
 
 // ListObjects lists the objects in a schema, except those that are dropped with their table. The
-// names of table types are in sys.types. Sequences are listed only on demand, because Babelfish
-// lists one for each identity column. Babelfish also lists the @table that a function returns as a
-// type, which is left out.
+// names of table types are in sys.types.
 func (q *Queries) ListObjects(ctx context.Context, p ListObjectsParams) (list []string, err error) {
-	a := newArgs(2)
+	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
-	required(&a, "sequences", sqlBit{}, p.Sequences)
 	err = q.call(ctx, &stmtListObjects, &a, func(_ int, rows *sql.Rows) (err error) {
 		list, err = readMany(rows, scanListObjectsValue)
 		return err

@@ -12,20 +12,6 @@ var stmtPruneExecutionsBulk = statement{
 	name:    "duroxide.prune_executions_bulk",
 	text:    "[duroxide].[prune_executions_bulk]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @list [duroxide].[id_list_v1];
-INSERT INTO @list ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@list_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[prune_executions_bulk] @listed = @listed, @list = @list, @finished_before = @finished_before, @after = @after, @max_instances = @max_instances, @keep_last = @keep_last, @completed_before = @completed_before, @budget_ms = @budget_ms`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
-		batch:   true,
-		decls:   "@listed bit, @list_json nvarchar(max), @finished_before bigint, @after nvarchar(400), @max_instances bigint, @keep_last bigint, @completed_before bigint, @budget_ms bigint",
-	},
 	sets: [][]string{
 		{"instances", "executions", "events", "after_instance_id"},
 	},
@@ -71,7 +57,7 @@ type PruneExecutionsBulkResult struct {
 func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulkParams) (PruneExecutionsBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)
-	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "list", q.text(&typeIDListV1), p.List, (*IDListV1Row).tvp)
 	nullable(&a, "finished_before", sqlBigInt{}, p.FinishedBefore)
 	nullable(&a, "after", sqlNVarChar(400), p.After)
 	required(&a, "max_instances", sqlBigInt{}, p.MaxInstances)

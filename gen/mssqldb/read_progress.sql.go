@@ -12,20 +12,6 @@ var stmtReadProgress = statement{
 	name:    "duroxide.read_progress",
 	text:    "[duroxide].[read_progress]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @ids [duroxide].[id_list_v1];
-INSERT INTO @ids ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@ids_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[read_progress] @ids = @ids`,
-		schemas: []schemaAt{{32, 42, "duroxide"}, {484, 494, "duroxide"}},
-		batch:   true,
-		decls:   "@ids_json nvarchar(max)",
-	},
 	sets: [][]string{
 		{
 			"orchestration_name", "execution_id", "custom_status_version", "status", "start_item",
@@ -67,7 +53,7 @@ type ReadProgressResult struct {
 // none is missed between the two.
 func (q *Queries) ReadProgress(ctx context.Context, p ReadProgressParams) (ReadProgressResult, error) {
 	a := newArgs(1)
-	sendEither(&a, q, "ids", "ids_json", &typeIDListV1, p.IDs, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "ids", q.text(&typeIDListV1), p.IDs, (*IDListV1Row).tvp)
 	var r ReadProgressResult
 	err := q.call(ctx, &stmtReadProgress, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Instances, err = readMany(rows, scanReadProgressInstancesRow)

@@ -11,28 +11,6 @@ var stmtRegisterKnownCode = statement{
 	name:    "duroxide.register_known_code",
 	text:    "[duroxide].[register_known_code]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @codes [duroxide].[code_list_v1];
-INSERT INTO @codes ([position], [name], [version])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[version] COLLATE Latin1_General_BIN2) = 0 THEN w.[version] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[version] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@codes_json) WITH (
-    [position] int '$.c0', [name] nvarchar(802) '$.c1', [version] nvarchar(802) '$.c2'
-) AS w;
-DECLARE @tags [duroxide].[id_list_v1];
-INSERT INTO @tags ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@tags_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[register_known_code] @digest = @digest, @activity = @activity, @codes = @codes, @any_tag = @any_tag, @untagged = @untagged, @tags = @tags`,
-		schemas: []schemaAt{{34, 44, "duroxide"}, {842, 852, "duroxide"}, {1296, 1306, "duroxide"}},
-		batch:   true,
-		decls:   "@digest varbinary(32), @activity bit, @codes_json nvarchar(max), @any_tag bit, @untagged bit, @tags_json nvarchar(max)",
-	},
 }
 
 // RegisterKnownCodeParams holds the arguments of [Queries.RegisterKnownCode].
@@ -46,15 +24,15 @@ type RegisterKnownCodeParams struct {
 }
 
 // RegisterKnownCode registers a set of names that a worker knows, so that its fetches can name the set by its
-// digest, and removes sets that no fetch has named for a week. On a server that ignores hints, one of two
-// callers that register one set at the same time gets error 2627. Its whole call is safe to repeat.
+// digest, and removes sets that no fetch has named for a week. Without the hints, one of two callers
+// that register one set at the same time would get error 2627. Its whole call is safe to repeat.
 func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodeParams) error {
 	a := newArgs(6)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)
 	required(&a, "activity", sqlBit{}, p.Activity)
-	sendEither(&a, q, "codes", "codes_json", &typeCodeListV1, p.Codes, (*CodeListV1Row).tvp, (*CodeListV1Row).put)
+	sendTVP(&a, "codes", q.text(&typeCodeListV1), p.Codes, (*CodeListV1Row).tvp)
 	required(&a, "any_tag", sqlBit{}, p.AnyTag)
 	required(&a, "untagged", sqlBit{}, p.Untagged)
-	sendEither(&a, q, "tags", "tags_json", &typeIDListV1, p.Tags, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "tags", q.text(&typeIDListV1), p.Tags, (*IDListV1Row).tvp)
 	return q.call(ctx, &stmtRegisterKnownCode, &a, none)
 }

@@ -12,19 +12,6 @@ var stmtRenewLocks = statement{
 	name:    "duroxide.renew_locks",
 	text:    "[duroxide].[renew_locks]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @locks [duroxide].[lease_list_v1];
-INSERT INTO @locks ([position], [lock_token], [turn], [extend_ms])
-SELECT w.[position], w.[lock_token], w.[turn], w.[extend_ms]
-FROM OPENJSON(@locks_json) WITH (
-    [position] int '$.c0', [lock_token] uniqueidentifier '$.c1', [turn] bit '$.c2', [extend_ms] bigint '$.c3'
-) AS w;
-EXEC [duroxide].[renew_locks] @locks = @locks`,
-		schemas: []schemaAt{{34, 44, "duroxide"}, {347, 357, "duroxide"}},
-		batch:   true,
-		decls:   "@locks_json nvarchar(max)",
-	},
 	sets: [][]string{
 		{"position", "error_number"},
 	},
@@ -60,7 +47,7 @@ type RenewLocksResult struct {
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {
 	a := newArgs(1)
-	sendEither(&a, q, "locks", "locks_json", &typeLeaseListV1, p.Locks, (*LeaseListV1Row).tvp, (*LeaseListV1Row).put)
+	sendTVP(&a, "locks", q.text(&typeLeaseListV1), p.Locks, (*LeaseListV1Row).tvp)
 	var r RenewLocksResult
 	err := q.call(ctx, &stmtRenewLocks, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Lost, err = readMany(rows, scanRenewLocksLostRow)

@@ -12,20 +12,6 @@ var stmtRenewSessionLock = statement{
 	name:    "duroxide.renew_session_lock",
 	text:    "[duroxide].[renew_session_lock]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @owners [duroxide].[id_list_v1];
-INSERT INTO @owners ([position], [id])
-SELECT w.[position],
-    CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@owners_json) WITH (
-    [position] int '$.c0', [id] nvarchar(800) '$.c1'
-) AS w;
-EXEC [duroxide].[renew_session_lock] @owners = @owners, @extend_ms = @extend_ms, @idle_ms = @idle_ms`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {493, 503, "duroxide"}},
-		batch:   true,
-		decls:   "@owners_json nvarchar(max), @extend_ms bigint, @idle_ms bigint",
-	},
 	sets: [][]string{
 		{"sessions"},
 	},
@@ -56,7 +42,7 @@ type RenewSessionLockResult struct {
 // ended, or have been idle for too long, are not renewed.
 func (q *Queries) RenewSessionLock(ctx context.Context, p RenewSessionLockParams) (RenewSessionLockResult, error) {
 	a := newArgs(3)
-	sendEither(&a, q, "owners", "owners_json", &typeIDListV1, p.Owners, (*IDListV1Row).tvp, (*IDListV1Row).put)
+	sendTVP(&a, "owners", q.text(&typeIDListV1), p.Owners, (*IDListV1Row).tvp)
 	required(&a, "extend_ms", sqlBigInt{}, p.ExtendMs)
 	required(&a, "idle_ms", sqlBigInt{}, p.IdleMs)
 	var r RenewSessionLockResult

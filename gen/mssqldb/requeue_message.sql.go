@@ -26,6 +26,7 @@ type RequeueMessageParams struct {
 	Version    *string
 	WorkItem   string
 	DelayMs    int64
+	Queue      *string // nil: the default, NULL
 }
 
 // RequeueMessageRequeuedRow is a row that [Queries.RequeueMessage] returns.
@@ -44,8 +45,10 @@ type RequeueMessageResult struct {
 
 // RequeueMessage puts a message that was set aside into the queue as if it were sent now, and deletes the letter
 // (§6.23). The caller has decoded its text.
+//
+// Errors: [ErrSnapshotTransaction].
 func (q *Queries) RequeueMessage(ctx context.Context, p RequeueMessageParams) (RequeueMessageResult, error) {
-	a := newArgs(7)
+	a := newArgs(8)
 	required(&a, "id", sqlBigInt{}, p.ID)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "kind", sqlTinyInt{}, p.Kind)
@@ -53,6 +56,7 @@ func (q *Queries) RequeueMessage(ctx context.Context, p RequeueMessageParams) (R
 	nullable(&a, "version", sqlNVarChar(401), p.Version)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
+	optional(&a, "queue", sqlNVarChar(400), p.Queue)
 	var r RequeueMessageResult
 	err := q.call(ctx, &stmtRequeueMessage, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Requeued, err = readOne(rows, scanRequeueMessageRequeuedRow)

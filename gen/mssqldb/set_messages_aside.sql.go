@@ -14,25 +14,6 @@ var stmtSetMessagesAside = statement{
 	name:    "duroxide.set_messages_aside",
 	text:    "[duroxide].[set_messages_aside]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @letters [duroxide].[letter_list_v1];
-INSERT INTO @letters ([position], [queue_id], [error])
-SELECT w.[position], w.[queue_id],
-    CASE WHEN CHARINDEX(N'~', v.c2 COLLATE Latin1_General_BIN2) = 0 THEN v.c2 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
-FROM OPENJSON(@letters_json) AS r
-CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [queue_id] bigint '$.c1'
-) AS w
-CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c2' THEN p.[value] END) AS c2
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
-) AS v;
-EXEC [duroxide].[set_messages_aside] @lock_token = @lock_token, @letters = @letters`,
-		schemas: []schemaAt{{36, 46, "duroxide"}, {706, 716, "duroxide"}},
-		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @letters_json nvarchar(max)",
-	},
 	sets: [][]string{
 		{"messages"},
 	},
@@ -66,7 +47,7 @@ type SetMessagesAsideResult struct {
 func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) (SetMessagesAsideResult, error) {
 	a := newArgs(2)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
-	sendEither(&a, q, "letters", "letters_json", &typeLetterListV1, p.Letters, (*LetterListV1Row).tvp, (*LetterListV1Row).put)
+	sendTVP(&a, "letters", q.text(&typeLetterListV1), p.Letters, (*LetterListV1Row).tvp)
 	var r SetMessagesAsideResult
 	err := q.call(ctx, &stmtSetMessagesAside, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Rest, err = readOne(rows, scanSetMessagesAsideRestRow)

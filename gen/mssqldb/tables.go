@@ -6,117 +6,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
-
-// A jsonKind is a kind that can stand in a table argument: a document with an object for each row, which OPENJSON
-// turns into a table again.
-type jsonKind[T any] interface {
-	json(dst []byte, v T) ([]byte, error)
-}
-
-// A table is a table argument being written. The members of a row are c0, c1 and so on: short, and in no need of escapes
-// whatever the columns are called.
-type table struct {
-	doc     []byte
-	columns int   // that the row has so far
-	err     error // of the first column of the row that doesn't fit
-}
-
-// write returns the document for rows; if there is an error, it is that of row n.
-func write[R any](rows []R, put func(r *R, t *table)) (doc mssql.NVarCharMax, n int, err error) {
-	const guess, most = 64, 1 << 20 // bytes for a row, and for all until it is known how long rows are
-	t := table{doc: append(make([]byte, 0, 2+min(guess*int64(len(rows)), most)), '[')}
-	for i := range rows {
-		if i > 0 {
-			t.doc = append(t.doc, ',')
-		}
-		t.doc = append(t.doc, '{')
-		t.columns = 0
-		put(&rows[i], &t)
-		t.doc = append(t.doc, '}')
-		if t.err != nil {
-			return "", i, t.err
-		}
-	}
-	return mssql.NVarCharMax(append(t.doc, ']')), 0, nil
-}
-
-// sendTable adds a table argument. The document goes by another name than the parameter, which is declared and filled
-// in the text of the call.
-func sendTable[R any](a *args, name, document string, rows []R, put func(r *R, t *table)) {
-	doc, n, err := write(rows, put)
-	if err != nil {
-		a.fail(name, fmt.Errorf("row %d: column %w", n, err))
-		return
-	}
-	a.send(document, doc)
-}
-
-// next writes the name of the next column.
-func (t *table) next() {
-	if t.columns > 0 {
-		t.doc = append(t.doc, ',')
-	}
-	t.doc = append(strconv.AppendInt(append(t.doc, `"c`...), int64(t.columns), 10), `":`...)
-	t.columns++
-}
-
-// column adds a value to the row.
-func column[T any, K jsonKind[T]](t *table, name string, k K, v T) {
-	t.next()
-	var err error
-	if t.doc, err = k.json(t.doc, v); err != nil && t.err == nil {
-		t.err = fmt.Errorf("%s %w", name, err)
-	}
-}
-
-// columnNull adds a value to the row; nil is NULL.
-func columnNull[T any, K jsonKind[T]](t *table, name string, k K, v *T) {
-	if v == nil {
-		t.next()
-		t.doc = append(t.doc, "null"...)
-		return
-	}
-	column(t, name, k, *v)
-}
-
-// columnNullBytes adds a value to the row; nil is NULL.
-func columnNullBytes[K jsonKind[[]byte]](t *table, name string, k K, v []byte) {
-	if v == nil {
-		t.next()
-		t.doc = append(t.doc, "null"...)
-		return
-	}
-	column(t, name, k, v)
-}
-
-// appendJSONText writes a string. Not every server undoes the escapes of JSON, so the T-SQL that reads the document does
-// it: behind a tilde stands a digit for a quote, a backslash, a line end, a tab or the tilde itself. Other control
-// characters are escaped as JSON does.
-func appendJSONText(dst []byte, v string) []byte {
-	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i := range len(v) {
-		b := v[i]
-		if b >= ' ' && b != '"' && b != '\\' && b != '~' {
-			continue
-		}
-		dst = append(dst, v[from:i]...)
-		from = i + 1
-		if code := strings.IndexByte("~\"\\\n\r\t", b); code >= 0 {
-			dst = append(dst, '~', digits[code])
-		} else {
-			dst = append(dst, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
-		}
-	}
-	dst = append(dst, v[from:]...)
-	return append(dst, '"')
-}
 
 // A tvpRow checks the values of a row on their way into the driver's form.
 type tvpRow struct{ err error }
@@ -142,17 +35,6 @@ func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r 
 		}
 	}
 	a.send(name, mssql.TVP{TypeName: typeName, Value: list})
-}
-
-// sendEither adds a table argument in the form that is asked for. In the driver's own, rowType has the type's name.
-func sendEither[R, W any](
-	a *args, q *Queries, name, document string, rowType *statement, rows []R, convert func(r *R, t *tvpRow) W, put func(r *R, t *table),
-) {
-	if q.asJSON {
-		sendTable(a, name, document, rows, put)
-		return
-	}
-	sendTVP(a, name, q.text(rowType), rows, convert)
 }
 
 // tvpColumn returns what the driver takes for a value.

@@ -14,33 +14,6 @@ var stmtTake = statement{
 	name:    "duroxide.take",
 	text:    "[duroxide].[take]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	asJSON: &statement{
-		text: `SET XACT_ABORT ON;
-DECLARE @work [duroxide].[take_list_v1];
-INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
-SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
-    CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    w.[session_ms], w.[any_tag], w.[untagged],
-    CASE WHEN CHARINDEX(N'~', w.[tag1] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag1] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag1] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag2] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag2] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag2] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
-FROM OPENJSON(@work_json) WITH (
-    [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
-    [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
-    [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
-    [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
-) AS w;
-EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
-		schemas:  []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
-		batch:    true,
-		decls:    "@work_json nvarchar(max), @hasty bit",
-		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"peek", "bit"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
-	},
 	sets: [][]string{
 		{"instance_id", "messages"},
 		{
@@ -143,8 +116,6 @@ type TakeResult struct {
 // set. Work that was locked before the error stays locked, and is returned.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(17)
-	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
-	required(&a, "hasty", sqlBit{}, p.Hasty)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	optional(&a, "filtered", sqlBit{}, p.Filtered)
@@ -160,6 +131,8 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
+	required(&a, "hasty", sqlBit{}, p.Hasty)
 	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

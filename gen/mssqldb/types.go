@@ -18,14 +18,6 @@ type ActivityListV1Row struct {
 	ActivityID  int64
 }
 
-// put adds the row to a table argument.
-func (r *ActivityListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
-	column(t, "execution_id", sqlBigInt{}, r.ExecutionID)
-	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
-}
-
 var typeActivityListV1 = statement{
 	name:    "duroxide.activity_list_v1",
 	text:    "[duroxide].[activity_list_v1]",
@@ -59,13 +51,6 @@ type CodeListV1Row struct {
 	Version  string
 }
 
-// put adds the row to a table argument.
-func (r *CodeListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "name", sqlNVarChar(401), r.Name)
-	column(t, "version", sqlNVarChar(401), r.Version)
-}
-
 var typeCodeListV1 = statement{
 	name:    "duroxide.code_list_v1",
 	text:    "[duroxide].[code_list_v1]",
@@ -96,14 +81,6 @@ type CompletionListV1Row struct {
 	LockToken  mssql.UniqueIdentifier
 	InstanceID *string
 	WorkItem   *string
-}
-
-// put adds the row to a table argument.
-func (r *CompletionListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
-	columnNull(t, "instance_id", sqlNVarChar(400), r.InstanceID)
-	columnNull(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 }
 
 var typeCompletionListV1 = statement{
@@ -141,15 +118,6 @@ type EventListV1Row struct {
 	DataBytes int64
 }
 
-// put adds the row to a table argument.
-func (r *EventListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "event_id", sqlBigInt{}, r.EventID)
-	column(t, "event_type", sqlNVarChar(64), r.EventType)
-	column(t, "event_data", sqlNVarChar(maxLength), r.EventData)
-	column(t, "data_bytes", sqlBigInt{}, r.DataBytes)
-}
-
 var typeEventListV1 = statement{
 	name:    "duroxide.event_list_v1",
 	text:    "[duroxide].[event_list_v1]",
@@ -184,12 +152,6 @@ type IDListV1Row struct {
 	ID       string
 }
 
-// put adds the row to a table argument.
-func (r *IDListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "id", sqlNVarChar(400), r.ID)
-}
-
 var typeIDListV1 = statement{
 	name:    "duroxide.id_list_v1",
 	text:    "[duroxide].[id_list_v1]",
@@ -220,15 +182,6 @@ type KVListV1Row struct {
 	Value           *string
 	ValueBytes      int64
 	LastUpdatedAtMs *int64
-}
-
-// put adds the row to a table argument.
-func (r *KVListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "kv_key", sqlNVarChar(400), r.KVKey)
-	columnNull(t, "value", sqlNVarChar(maxLength), r.Value)
-	column(t, "value_bytes", sqlBigInt{}, r.ValueBytes)
-	columnNull(t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs)
 }
 
 var typeKVListV1 = statement{
@@ -267,14 +220,6 @@ type LeaseListV1Row struct {
 	ExtendMs  int64
 }
 
-// put adds the row to a table argument.
-func (r *LeaseListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
-	column(t, "turn", sqlBit{}, r.Turn)
-	column(t, "extend_ms", sqlBigInt{}, r.ExtendMs)
-}
-
 var typeLeaseListV1 = statement{
 	name:    "duroxide.lease_list_v1",
 	text:    "[duroxide].[lease_list_v1]",
@@ -306,13 +251,6 @@ type LetterListV1Row struct {
 	Position int32
 	QueueID  int64
 	Error    string
-}
-
-// put adds the row to a table argument.
-func (r *LetterListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "queue_id", sqlBigInt{}, r.QueueID)
-	column(t, "error", sqlNVarChar(maxLength), r.Error)
 }
 
 var typeLetterListV1 = statement{
@@ -349,18 +287,6 @@ type MessageListV1Row struct {
 	Queue      *string // The queue of a message of kind 0; NULL for the others.
 	WorkItem   string
 	DelayMs    int64 // How long the message stays hidden.
-}
-
-// put adds the row to a table argument.
-func (r *MessageListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
-	column(t, "kind", sqlTinyInt{}, r.Kind)
-	columnNull(t, "name", sqlNVarChar(401), r.Name)
-	columnNull(t, "version", sqlNVarChar(401), r.Version)
-	columnNull(t, "queue", sqlNVarChar(400), r.Queue)
-	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
-	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
 }
 
 var typeMessageListV1 = statement{
@@ -403,14 +329,6 @@ type QueueListV1Row struct {
 	Queue    string
 	Messages int64 // How many of the turn's messages it has read, the oldest of the queue.
 	Awaited  bool  // 1 if the instance waits for the next one.
-}
-
-// put adds the row to a table argument.
-func (r *QueueListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "queue", sqlNVarChar(400), r.Queue)
-	column(t, "messages", sqlBigInt{}, r.Messages)
-	column(t, "awaited", sqlBit{}, r.Awaited)
 }
 
 var typeQueueListV1 = statement{
@@ -461,28 +379,6 @@ type TakeListV1Row struct {
 	UnknownMs int64
 	FromID    int64
 	DueFrom   int64
-}
-
-// put adds the row to a table argument.
-func (r *TakeListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "selection", sqlInt{}, r.Selection)
-	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
-	column(t, "lock_ms", sqlBigInt{}, r.LockMs)
-	column(t, "sessions", sqlBit{}, r.Sessions)
-	columnNull(t, "owner", sqlNVarChar(400), r.Owner)
-	column(t, "session_ms", sqlBigInt{}, r.SessionMs)
-	column(t, "any_tag", sqlBit{}, r.AnyTag)
-	column(t, "untagged", sqlBit{}, r.Untagged)
-	columnNull(t, "tag1", sqlNVarChar(400), r.Tag1)
-	columnNull(t, "tag2", sqlNVarChar(400), r.Tag2)
-	columnNull(t, "tag3", sqlNVarChar(400), r.Tag3)
-	columnNull(t, "tag4", sqlNVarChar(400), r.Tag4)
-	columnNull(t, "tag5", sqlNVarChar(400), r.Tag5)
-	columnNullBytes(t, "known", sqlVarBinary(32), r.Known)
-	column(t, "unknown_ms", sqlBigInt{}, r.UnknownMs)
-	column(t, "from_id", sqlBigInt{}, r.FromID)
-	column(t, "due_from", sqlBigInt{}, r.DueFrom)
 }
 
 var typeTakeListV1 = statement{
@@ -545,12 +441,6 @@ type TokenListV1Row struct {
 	LockToken mssql.UniqueIdentifier
 }
 
-// put adds the row to a table argument.
-func (r *TokenListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
-}
-
 var typeTokenListV1 = statement{
 	name:    "duroxide.token_list_v1",
 	text:    "[duroxide].[token_list_v1]",
@@ -583,18 +473,6 @@ type WorkListV1Row struct {
 	Tag         *string
 	Name        *string // The activity's name; NULL if any worker may take it.
 	WorkItem    string
-}
-
-// put adds the row to a table argument.
-func (r *WorkListV1Row) put(t *table) {
-	column(t, "position", sqlInt{}, r.Position)
-	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
-	column(t, "execution_id", sqlBigInt{}, r.ExecutionID)
-	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
-	columnNull(t, "session_id", sqlNVarChar(400), r.SessionID)
-	columnNull(t, "tag", sqlNVarChar(400), r.Tag)
-	columnNull(t, "name", sqlNVarChar(401), r.Name)
-	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 }
 
 var typeWorkListV1 = statement{

@@ -4,10 +4,8 @@ package mssqldb
 
 import (
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -32,7 +30,7 @@ func newArgs(n int) args {
 type kind[T any] interface {
 	// wire returns what the driver turns into the type. With an error the value isn't used.
 	wire(v T) (any, error)
-	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
+	// null is the NULL of the type. The driver's nil has no type.
 	null() any
 }
 
@@ -115,14 +113,6 @@ func (sqlBit) wire(v bool) (any, error) { return v, nil }
 
 func (sqlBit) null() any { return sql.NullBool{} }
 
-// json writes 1 or 0, as T-SQL does.
-func (sqlBit) json(dst []byte, v bool) ([]byte, error) {
-	if v {
-		return append(dst, '1'), nil
-	}
-	return append(dst, '0'), nil
-}
-
 func (sqlBit) out(v *bool) (any, func() *bool) {
 	n := sql.NullBool{}
 	if v != nil {
@@ -137,10 +127,6 @@ type sqlTinyInt struct{}
 func (sqlTinyInt) wire(v uint8) (any, error) { return v, nil }
 
 func (sqlTinyInt) null() any { return sql.NullByte{} }
-
-func (sqlTinyInt) json(dst []byte, v uint8) ([]byte, error) {
-	return strconv.AppendUint(dst, uint64(v), 10), nil
-}
 
 func (sqlTinyInt) out(v *uint8) (any, func() *uint8) {
 	n := sql.NullByte{}
@@ -157,10 +143,6 @@ func (sqlInt) wire(v int32) (any, error) { return v, nil }
 
 func (sqlInt) null() any { return sql.NullInt32{} }
 
-func (sqlInt) json(dst []byte, v int32) ([]byte, error) {
-	return strconv.AppendInt(dst, int64(v), 10), nil
-}
-
 func (sqlInt) out(v *int32) (any, func() *int32) {
 	n := sql.NullInt32{}
 	if v != nil {
@@ -175,10 +157,6 @@ type sqlBigInt struct{}
 func (sqlBigInt) wire(v int64) (any, error) { return v, nil }
 
 func (sqlBigInt) null() any { return sql.NullInt64{} }
-
-func (sqlBigInt) json(dst []byte, v int64) ([]byte, error) {
-	return strconv.AppendInt(dst, v, 10), nil
-}
 
 func (sqlBigInt) out(v *int64) (any, func() *int64) {
 	n := sql.NullInt64{}
@@ -252,10 +230,6 @@ func (sqlNVarChar) null() any { return sql.NullString{} }
 
 func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
-func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), k.check(v)
-}
-
 // sqlVarBinary is a binary value by its length; binary, rowversion and image are sent like it.
 type sqlVarBinary int
 
@@ -276,13 +250,6 @@ func (k sqlVarBinary) wire(v []byte) (any, error) {
 
 func (sqlVarBinary) null() any { return []byte(nil) }
 
-// json writes hexadecimal digits behind 0x, as CONVERT reads them in style 1.
-func (k sqlVarBinary) json(dst, v []byte) ([]byte, error) {
-	dst = append(dst, `"0x`...)
-	dst = hex.AppendEncode(dst, v)
-	return append(dst, '"'), k.check(v)
-}
-
 func (sqlVarBinary) out(v *[]byte) (any, func() *[]byte) {
 	var n []byte
 	if v != nil {
@@ -297,18 +264,6 @@ type sqlUniqueIdentifier struct{}
 func (sqlUniqueIdentifier) wire(v mssql.UniqueIdentifier) (any, error) { return v, nil }
 
 func (sqlUniqueIdentifier) null() any { return []byte(nil) }
-
-// json writes the bytes in their order: mssql.UniqueIdentifier has them as they are shown.
-func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, error) {
-	dst = append(dst, '"')
-	for i, b := range v {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			dst = append(dst, '-')
-		}
-		dst = hex.AppendEncode(dst, []byte{b})
-	}
-	return append(dst, '"'), nil
-}
 
 // out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
 func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {

@@ -14,7 +14,7 @@ RETURNING id
 `
 
 func (q *Queries) AddCode(ctx context.Context, name string, version string) (int64, error) {
-	row := q.queryRow(ctx, q.addCodeStmt, AddCode, name, version)
+	row := q.db.QueryRowContext(ctx, AddCode, name, version)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -28,7 +28,7 @@ ON CONFLICT (known_id, code_id) DO NOTHING
 
 // Adds code to a set.
 func (q *Queries) AddKnownCodeName(ctx context.Context, knownID int64, codeID int64) error {
-	_, err := q.exec(ctx, q.addKnownCodeNameStmt, AddKnownCodeName, knownID, codeID)
+	_, err := q.db.ExecContext(ctx, AddKnownCodeName, knownID, codeID)
 	return err
 }
 
@@ -40,7 +40,7 @@ ON CONFLICT (known_id, tag) DO NOTHING
 
 // Adds a tag to a set.
 func (q *Queries) AddKnownCodeTag(ctx context.Context, knownID int64, tag string) error {
-	_, err := q.exec(ctx, q.addKnownCodeTagStmt, AddKnownCodeTag, knownID, tag)
+	_, err := q.db.ExecContext(ctx, AddKnownCodeTag, knownID, tag)
 	return err
 }
 
@@ -58,7 +58,7 @@ WHERE s.kind = ?1
 
 // Finds when a set of the kind with the code was last seen; 0 for never.
 func (q *Queries) CodeSeenAt(ctx context.Context, kind int64, codeID int64) (int64, error) {
-	row := q.queryRow(ctx, q.codeSeenAtStmt, CodeSeenAt, kind, codeID)
+	row := q.db.QueryRowContext(ctx, CodeSeenAt, kind, codeID)
 	var seen_at int64
 	err := row.Scan(&seen_at)
 	return seen_at, err
@@ -73,7 +73,7 @@ WHERE kind IN (0, 1)
 // Deletes sets that were last seen long ago. The caller deletes their names with
 // DeleteKnownCodeNames, and their tags with DeleteKnownCodeTags.
 func (q *Queries) DeleteKnownCode(ctx context.Context, seenBefore int64) (int64, error) {
-	result, err := q.exec(ctx, q.deleteKnownCodeStmt, DeleteKnownCode, seenBefore)
+	result, err := q.db.ExecContext(ctx, DeleteKnownCode, seenBefore)
 	if err != nil {
 		return 0, err
 	}
@@ -82,13 +82,12 @@ func (q *Queries) DeleteKnownCode(ctx context.Context, seenBefore int64) (int64,
 
 const DeleteKnownCodeNames = `-- name: DeleteKnownCodeNames :exec
 DELETE FROM known_code_names
-WHERE known_code_names.known_id > 0
-  AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id)
+WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id)
 `
 
-// Deletes names whose set is gone. Set 0 has names, but no row in known_code.
+// Deletes names whose set is gone.
 func (q *Queries) DeleteKnownCodeNames(ctx context.Context) error {
-	_, err := q.exec(ctx, q.deleteKnownCodeNamesStmt, DeleteKnownCodeNames)
+	_, err := q.db.ExecContext(ctx, DeleteKnownCodeNames)
 	return err
 }
 
@@ -99,7 +98,7 @@ WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_tags.kno
 
 // Deletes tags whose set is gone.
 func (q *Queries) DeleteKnownCodeTags(ctx context.Context) error {
-	_, err := q.exec(ctx, q.deleteKnownCodeTagsStmt, DeleteKnownCodeTags)
+	_, err := q.db.ExecContext(ctx, DeleteKnownCodeTags)
 	return err
 }
 
@@ -111,7 +110,7 @@ WHERE name = ?1
 `
 
 func (q *Queries) GetCode(ctx context.Context, name string, version string) (int64, error) {
-	row := q.queryRow(ctx, q.getCodeStmt, GetCode, name, version)
+	row := q.db.QueryRowContext(ctx, GetCode, name, version)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -135,7 +134,7 @@ ORDER BY n.version
 
 // Lists the versions of an orchestration that are in sets which were seen since a time.
 func (q *Queries) ListKnownVersions(ctx context.Context, name string, seenAfter int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listKnownVersionsStmt, ListKnownVersions, name, seenAfter)
+	rows, err := q.db.QueryContext(ctx, ListKnownVersions, name, seenAfter)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +156,45 @@ func (q *Queries) ListKnownVersions(ctx context.Context, name string, seenAfter 
 	return items, nil
 }
 
+const ListNamedCodes = `-- name: ListNamedCodes :many
+SELECT k.code_id, CAST(max(s.seen_at) AS INTEGER) AS seen_at
+FROM known_code AS s
+JOIN known_code_names AS k ON k.known_id = s.id
+WHERE s.kind = ?1
+  AND s.seen_at > ?2
+  AND k.code_id > 0
+GROUP BY k.code_id
+`
+
+type ListNamedCodesRow struct {
+	CodeID int64
+	SeenAt int64
+}
+
+// Lists the codes in sets of a kind, and when a set with the code was last seen.
+func (q *Queries) ListNamedCodes(ctx context.Context, kind int64, seenAfter int64) ([]ListNamedCodesRow, error) {
+	rows, err := q.db.QueryContext(ctx, ListNamedCodes, kind, seenAfter)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListNamedCodesRow{}
+	for rows.Next() {
+		var i ListNamedCodesRow
+		if err := rows.Scan(&i.CodeID, &i.SeenAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const PutKnownCode = `-- name: PutKnownCode :one
 INSERT INTO known_code (kind, digest, seen_at)
 VALUES (?1, ?2, ?3)
@@ -167,7 +205,7 @@ RETURNING id
 
 // Records that a set was seen, and adds it if it is new.
 func (q *Queries) PutKnownCode(ctx context.Context, kind int64, digest []byte, now int64) (int64, error) {
-	row := q.queryRow(ctx, q.putKnownCodeStmt, PutKnownCode, kind, digest, now)
+	row := q.db.QueryRowContext(ctx, PutKnownCode, kind, digest, now)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -181,7 +219,7 @@ WHERE id = ?2
 
 // Records that a set was seen. Changes no row if the set is gone.
 func (q *Queries) SeeKnownCode(ctx context.Context, now int64, iD int64) (int64, error) {
-	result, err := q.exec(ctx, q.seeKnownCodeStmt, SeeKnownCode, now, iD)
+	result, err := q.db.ExecContext(ctx, SeeKnownCode, now, iD)
 	if err != nil {
 		return 0, err
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const AddDeadLetter = `-- name: AddDeadLetter :exec
-INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, payload_id, error, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 `
 
 type AddDeadLetterParams struct {
@@ -17,17 +17,19 @@ type AddDeadLetterParams struct {
 	QueueID    int64
 	InstanceID string
 	WorkItem   string
+	PayloadID  *int64
 	Error      string
 	CreatedAt  int64
 }
 
 // Adds a message that could not be decoded. The caller deletes it from its queue.
 func (q *Queries) AddDeadLetter(ctx context.Context, arg AddDeadLetterParams) error {
-	_, err := q.exec(ctx, q.addDeadLetterStmt, AddDeadLetter,
+	_, err := q.db.ExecContext(ctx, AddDeadLetter,
 		arg.Queue,
 		arg.QueueID,
 		arg.InstanceID,
 		arg.WorkItem,
+		arg.PayloadID,
 		arg.Error,
 		arg.CreatedAt,
 	)
@@ -39,7 +41,7 @@ SELECT count(*) FROM dead_letters
 `
 
 func (q *Queries) CountDeadLetters(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countDeadLettersStmt, CountDeadLetters)
+	row := q.db.QueryRowContext(ctx, CountDeadLetters)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -51,7 +53,7 @@ WHERE id = ?1
 `
 
 func (q *Queries) DeleteDeadLetter(ctx context.Context, id int64) (int64, error) {
-	result, err := q.exec(ctx, q.deleteDeadLetterStmt, DeleteDeadLetter, id)
+	result, err := q.db.ExecContext(ctx, DeleteDeadLetter, id)
 	if err != nil {
 		return 0, err
 	}
@@ -64,25 +66,36 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteDeadLettersOf(ctx context.Context, instances string) error {
-	_, err := q.exec(ctx, q.deleteDeadLettersOfStmt, DeleteDeadLettersOf, instances)
+	_, err := q.db.ExecContext(ctx, DeleteDeadLettersOf, instances)
 	return err
 }
 
 const GetDeadLetter = `-- name: GetDeadLetter :one
-SELECT id, queue, queue_id, instance_id, work_item, error, created_at
-FROM dead_letters
-WHERE id = ?1
+SELECT d.id, d.queue, d.instance_id, d.work_item, p.text AS payload, d.error, d.created_at
+FROM dead_letters AS d
+LEFT JOIN payload_texts AS p ON p.id = d.payload_id
+WHERE d.id = ?1
 `
 
-func (q *Queries) GetDeadLetter(ctx context.Context, id int64) (DeadLetter, error) {
-	row := q.queryRow(ctx, q.getDeadLetterStmt, GetDeadLetter, id)
-	var i DeadLetter
+type GetDeadLetterRow struct {
+	ID         int64
+	Queue      string
+	InstanceID string
+	WorkItem   string
+	Payload    *string
+	Error      string
+	CreatedAt  int64
+}
+
+func (q *Queries) GetDeadLetter(ctx context.Context, id int64) (GetDeadLetterRow, error) {
+	row := q.db.QueryRowContext(ctx, GetDeadLetter, id)
+	var i GetDeadLetterRow
 	err := row.Scan(
 		&i.ID,
 		&i.Queue,
-		&i.QueueID,
 		&i.InstanceID,
 		&i.WorkItem,
+		&i.Payload,
 		&i.Error,
 		&i.CreatedAt,
 	)
@@ -108,7 +121,7 @@ type ListDeadLettersRow struct {
 
 // Lists letters, oldest first, with the beginning of their texts, which names their kinds.
 func (q *Queries) ListDeadLetters(ctx context.Context, after int64, most int64) ([]ListDeadLettersRow, error) {
-	rows, err := q.query(ctx, q.listDeadLettersStmt, ListDeadLetters, after, most)
+	rows, err := q.db.QueryContext(ctx, ListDeadLetters, after, most)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +169,7 @@ type ListInstanceDeadLettersRow struct {
 
 // ListDeadLetters for one instance.
 func (q *Queries) ListInstanceDeadLetters(ctx context.Context, instanceID string, after int64, most int64) ([]ListInstanceDeadLettersRow, error) {
-	rows, err := q.query(ctx, q.listInstanceDeadLettersStmt, ListInstanceDeadLetters, instanceID, after, most)
+	rows, err := q.db.QueryContext(ctx, ListInstanceDeadLetters, instanceID, after, most)
 	if err != nil {
 		return nil, err
 	}

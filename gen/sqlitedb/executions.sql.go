@@ -14,7 +14,7 @@ ON CONFLICT (major, minor, patch) DO NOTHING
 `
 
 func (q *Queries) AddFrameworkVersion(ctx context.Context, major int64, minor int64, patch int64) error {
-	_, err := q.exec(ctx, q.addFrameworkVersionStmt, AddFrameworkVersion, major, minor, patch)
+	_, err := q.db.ExecContext(ctx, AddFrameworkVersion, major, minor, patch)
 	return err
 }
 
@@ -24,7 +24,7 @@ FROM executions
 `
 
 func (q *Queries) CountExecutions(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countExecutionsStmt, CountExecutions)
+	row := q.db.QueryRowContext(ctx, CountExecutions)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -37,7 +37,7 @@ WHERE instance_id = ?1
 `
 
 func (q *Queries) DeleteExecutions(ctx context.Context, instanceID string, executions string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteExecutionsStmt, DeleteExecutions, instanceID, executions)
+	result, err := q.db.ExecContext(ctx, DeleteExecutions, instanceID, executions)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +50,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteExecutionsOf(ctx context.Context, instances string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteExecutionsOfStmt, DeleteExecutionsOf, instances)
+	result, err := q.db.ExecContext(ctx, DeleteExecutionsOf, instances)
 	if err != nil {
 		return 0, err
 	}
@@ -59,14 +59,15 @@ func (q *Queries) DeleteExecutionsOf(ctx context.Context, instances string) (int
 
 const EndExecution = `-- name: EndExecution :exec
 UPDATE executions
-SET status = ?1, output = ?2, completed_at = ?3
-WHERE instance_id = ?4
-  AND execution_id = ?5
+SET status = ?1, output = ?2, payload_id = ?3, completed_at = ?4
+WHERE instance_id = ?5
+  AND execution_id = ?6
 `
 
 type EndExecutionParams struct {
 	Status      string
 	Output      *string
+	PayloadID   *int64
 	CompletedAt *int64
 	InstanceID  string
 	ExecutionID int64
@@ -74,9 +75,10 @@ type EndExecutionParams struct {
 
 // SetExecutionStatus for an instance of which the caller knows that it has none.
 func (q *Queries) EndExecution(ctx context.Context, arg EndExecutionParams) error {
-	_, err := q.exec(ctx, q.endExecutionStmt, EndExecution,
+	_, err := q.db.ExecContext(ctx, EndExecution,
 		arg.Status,
 		arg.Output,
+		arg.PayloadID,
 		arg.CompletedAt,
 		arg.InstanceID,
 		arg.ExecutionID,
@@ -89,6 +91,7 @@ SELECT
     e.execution_id,
     e.status,
     e.output,
+    p.text AS payload,
     e.started_at,
     e.completed_at,
     (
@@ -98,6 +101,7 @@ SELECT
           AND h.execution_id = e.execution_id
     ) AS event_count
 FROM executions AS e
+LEFT JOIN payload_texts AS p ON p.id = e.payload_id
 WHERE e.instance_id = ?1
   AND e.execution_id = ?2
 `
@@ -106,18 +110,20 @@ type GetExecutionRow struct {
 	ExecutionID int64
 	Status      string
 	Output      *string
+	Payload     *string
 	StartedAt   int64
 	CompletedAt *int64
 	EventCount  int64
 }
 
 func (q *Queries) GetExecution(ctx context.Context, instanceID string, executionID int64) (GetExecutionRow, error) {
-	row := q.queryRow(ctx, q.getExecutionStmt, GetExecution, instanceID, executionID)
+	row := q.db.QueryRowContext(ctx, GetExecution, instanceID, executionID)
 	var i GetExecutionRow
 	err := row.Scan(
 		&i.ExecutionID,
 		&i.Status,
 		&i.Output,
+		&i.Payload,
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.EventCount,
@@ -134,7 +140,7 @@ WHERE major = ?1
 `
 
 func (q *Queries) GetFrameworkVersion(ctx context.Context, major int64, minor int64, patch int64) (int64, error) {
-	row := q.queryRow(ctx, q.getFrameworkVersionStmt, GetFrameworkVersion, major, minor, patch)
+	row := q.db.QueryRowContext(ctx, GetFrameworkVersion, major, minor, patch)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -148,7 +154,7 @@ ORDER BY execution_id
 `
 
 func (q *Queries) ListExecutions(ctx context.Context, instanceID string) ([]int64, error) {
-	rows, err := q.query(ctx, q.listExecutionsStmt, ListExecutions, instanceID)
+	rows, err := q.db.QueryContext(ctx, ListExecutions, instanceID)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +183,7 @@ ORDER BY id
 `
 
 func (q *Queries) ListFrameworkVersions(ctx context.Context) ([]FrameworkVersion, error) {
-	rows, err := q.query(ctx, q.listFrameworkVersionsStmt, ListFrameworkVersions)
+	rows, err := q.db.QueryContext(ctx, ListFrameworkVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +231,7 @@ ORDER BY e.execution_id
 // Lists the executions that pruning may delete: not the current one, no running one, and
 // none of the newest, which the caller wants to keep.
 func (q *Queries) ListPrunableExecutions(ctx context.Context, instanceID string, completedBefore *int64, keepLast int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.listPrunableExecutionsStmt, ListPrunableExecutions, instanceID, completedBefore, keepLast)
+	rows, err := q.db.QueryContext(ctx, ListPrunableExecutions, instanceID, completedBefore, keepLast)
 	if err != nil {
 		return nil, err
 	}
@@ -249,15 +255,16 @@ func (q *Queries) ListPrunableExecutions(ctx context.Context, instanceID string,
 
 const SetExecutionStatus = `-- name: SetExecutionStatus :one
 UPDATE executions
-SET status = ?1, output = ?2, completed_at = ?3
-WHERE executions.instance_id = ?4
-  AND executions.execution_id = ?5
-RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = ?4) AS has_delta
+SET status = ?1, output = ?2, payload_id = ?3, completed_at = ?4
+WHERE executions.instance_id = ?5
+  AND executions.execution_id = ?6
+RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = ?5) AS has_delta
 `
 
 type SetExecutionStatusParams struct {
 	Status      string
 	Output      *string
+	PayloadID   *int64
 	CompletedAt *int64
 	InstanceID  string
 	ExecutionID int64
@@ -266,9 +273,10 @@ type SetExecutionStatusParams struct {
 // Sets the status and output of an execution. Returns whether the instance has changes to merge
 // (MergeValues).
 func (q *Queries) SetExecutionStatus(ctx context.Context, arg SetExecutionStatusParams) (bool, error) {
-	row := q.queryRow(ctx, q.setExecutionStatusStmt, SetExecutionStatus,
+	row := q.db.QueryRowContext(ctx, SetExecutionStatus,
 		arg.Status,
 		arg.Output,
+		arg.PayloadID,
 		arg.CompletedAt,
 		arg.InstanceID,
 		arg.ExecutionID,
@@ -297,7 +305,7 @@ type StartExecutionParams struct {
 // Adds an execution. Of an existing one, only the code and the pinned version change, and
 // each only if the caller gives one.
 func (q *Queries) StartExecution(ctx context.Context, arg StartExecutionParams) error {
-	_, err := q.exec(ctx, q.startExecutionStmt, StartExecution,
+	_, err := q.db.ExecContext(ctx, StartExecution,
 		arg.InstanceID,
 		arg.ExecutionID,
 		arg.VersionID,

@@ -8,8 +8,8 @@ import (
 )
 
 const AppendEvent = `-- name: AppendEvent :exec
-INSERT INTO history (instance_id, execution_id, event_id, event_type, event_data, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO history (instance_id, execution_id, event_id, event_type, event_data, payload_id, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 `
 
 type AppendEventParams struct {
@@ -18,17 +18,19 @@ type AppendEventParams struct {
 	EventID     int64
 	EventType   string
 	EventData   string
+	PayloadID   *int64
 	CreatedAt   int64
 }
 
 // Adds an event. A duplicate id violates the primary key, so no event is ever replaced.
 func (q *Queries) AppendEvent(ctx context.Context, arg AppendEventParams) error {
-	_, err := q.exec(ctx, q.appendEventStmt, AppendEvent,
+	_, err := q.db.ExecContext(ctx, AppendEvent,
 		arg.InstanceID,
 		arg.ExecutionID,
 		arg.EventID,
 		arg.EventType,
 		arg.EventData,
+		arg.PayloadID,
 		arg.CreatedAt,
 	)
 	return err
@@ -40,7 +42,7 @@ FROM history
 `
 
 func (q *Queries) CountEvents(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countEventsStmt, CountEvents)
+	row := q.db.QueryRowContext(ctx, CountEvents)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -52,7 +54,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteHistoryOf(ctx context.Context, instances string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteHistoryOfStmt, DeleteHistoryOf, instances)
+	result, err := q.db.ExecContext(ctx, DeleteHistoryOf, instances)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +68,7 @@ WHERE instance_id = ?1
 `
 
 func (q *Queries) DeleteHistoryOfExecutions(ctx context.Context, instanceID string, executions string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteHistoryOfExecutionsStmt, DeleteHistoryOfExecutions, instanceID, executions)
+	result, err := q.db.ExecContext(ctx, DeleteHistoryOfExecutions, instanceID, executions)
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +90,7 @@ FROM (
 
 // Finds the highest execution id that is stored; 0 for an unknown instance.
 func (q *Queries) LatestExecution(ctx context.Context, instanceID string) (int64, error) {
-	row := q.queryRow(ctx, q.latestExecutionStmt, LatestExecution, instanceID)
+	row := q.db.QueryRowContext(ctx, LatestExecution, instanceID)
 	var execution_id int64
 	err := row.Scan(&execution_id)
 	return execution_id, err
@@ -110,27 +112,29 @@ LIMIT 1
 // Finds the latest execution of an instance without a row, if that execution has a start
 // event: the name of the orchestration is in the event.
 func (q *Queries) LatestStartedExecution(ctx context.Context, instanceID string) (int64, error) {
-	row := q.queryRow(ctx, q.latestStartedExecutionStmt, LatestStartedExecution, instanceID)
+	row := q.db.QueryRowContext(ctx, LatestStartedExecution, instanceID)
 	var execution_id int64
 	err := row.Scan(&execution_id)
 	return execution_id, err
 }
 
 const ReadExecution = `-- name: ReadExecution :many
-SELECT event_id, event_data
-FROM history
-WHERE instance_id = ?1
-  AND execution_id = ?2
-ORDER BY event_id
+SELECT h.event_id, h.event_data, p.text AS payload
+FROM history AS h
+LEFT JOIN payload_texts AS p ON p.id = h.payload_id
+WHERE h.instance_id = ?1
+  AND h.execution_id = ?2
+ORDER BY h.event_id
 `
 
 type ReadExecutionRow struct {
 	EventID   int64
 	EventData string
+	Payload   *string
 }
 
 func (q *Queries) ReadExecution(ctx context.Context, instanceID string, executionID int64) ([]ReadExecutionRow, error) {
-	rows, err := q.query(ctx, q.readExecutionStmt, ReadExecution, instanceID, executionID)
+	rows, err := q.db.QueryContext(ctx, ReadExecution, instanceID, executionID)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +142,7 @@ func (q *Queries) ReadExecution(ctx context.Context, instanceID string, executio
 	items := []ReadExecutionRow{}
 	for rows.Next() {
 		var i ReadExecutionRow
-		if err := rows.Scan(&i.EventID, &i.EventData); err != nil {
+		if err := rows.Scan(&i.EventID, &i.EventData, &i.Payload); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -153,22 +157,24 @@ func (q *Queries) ReadExecution(ctx context.Context, instanceID string, executio
 }
 
 const ReadExecutionFrom = `-- name: ReadExecutionFrom :many
-SELECT event_id, event_data
-FROM history
-WHERE instance_id = ?1
-  AND execution_id = ?2
-  AND event_id >= ?3
-ORDER BY event_id
+SELECT h.event_id, h.event_data, p.text AS payload
+FROM history AS h
+LEFT JOIN payload_texts AS p ON p.id = h.payload_id
+WHERE h.instance_id = ?1
+  AND h.execution_id = ?2
+  AND h.event_id >= ?3
+ORDER BY h.event_id
 `
 
 type ReadExecutionFromRow struct {
 	EventID   int64
 	EventData string
+	Payload   *string
 }
 
 // Reads the events from an id on, for a caller that has those before it.
 func (q *Queries) ReadExecutionFrom(ctx context.Context, instanceID string, executionID int64, eventID int64) ([]ReadExecutionFromRow, error) {
-	rows, err := q.query(ctx, q.readExecutionFromStmt, ReadExecutionFrom, instanceID, executionID, eventID)
+	rows, err := q.db.QueryContext(ctx, ReadExecutionFrom, instanceID, executionID, eventID)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +182,7 @@ func (q *Queries) ReadExecutionFrom(ctx context.Context, instanceID string, exec
 	items := []ReadExecutionFromRow{}
 	for rows.Next() {
 		var i ReadExecutionFromRow
-		if err := rows.Scan(&i.EventID, &i.EventData); err != nil {
+		if err := rows.Scan(&i.EventID, &i.EventData, &i.Payload); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -28,7 +28,7 @@ type AddInboxParams struct {
 // Adds an inbox for a running instance, for a caller that knows that there is none and knows what
 // the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
 func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (sql.Result, error) {
-	return q.exec(ctx, q.addInboxStmt, AddInbox,
+	return q.db.ExecContext(ctx, AddInbox,
 		arg.InstanceID,
 		arg.VersionID,
 		arg.CodeID,
@@ -63,7 +63,7 @@ type AddLockedStartInboxParams struct {
 // Adds a locked inbox for a start that the caller adds as the id's only message, if nothing uses the
 // id and nothing is stored under it. Adds no row otherwise.
 func (q *Queries) AddLockedStartInbox(ctx context.Context, arg AddLockedStartInboxParams) (int64, error) {
-	result, err := q.exec(ctx, q.addLockedStartInboxStmt, AddLockedStartInbox,
+	result, err := q.db.ExecContext(ctx, AddLockedStartInbox,
 		arg.CodeID,
 		arg.LockToken,
 		arg.LockedUntil,
@@ -87,7 +87,7 @@ ON CONFLICT (instance_id) DO NOTHING
 // Adds an inbox for a visible start that has just been added and has no instance, if the start is
 // the only message of its id and there is no history. Adds no row otherwise.
 func (q *Queries) AddStartInbox(ctx context.Context, codeID int64, messageID int64, instanceID string) (int64, error) {
-	result, err := q.exec(ctx, q.addStartInboxStmt, AddStartInbox, codeID, messageID, instanceID)
+	result, err := q.db.ExecContext(ctx, AddStartInbox, codeID, messageID, instanceID)
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +111,7 @@ type CountDueInboxesRow struct {
 // How many inboxes RefreshDueInboxes and ResetDueInboxes have to look at, 1,001 for more, and when
 // the next one follows; 0 for never.
 func (q *Queries) CountDueInboxes(ctx context.Context, now *int64) (CountDueInboxesRow, error) {
-	row := q.queryRow(ctx, q.countDueInboxesStmt, CountDueInboxes, now)
+	row := q.db.QueryRowContext(ctx, CountDueInboxes, now)
 	var i CountDueInboxesRow
 	err := row.Scan(&i.Due, &i.NextWake)
 	return i, err
@@ -137,7 +137,7 @@ type CountWaitingInstancesRow struct {
 // Counts the instances among which NextWaitingInstance finds the oldest. since is when the first
 // of them became fetchable.
 func (q *Queries) CountWaitingInstances(ctx context.Context, versionID int64, codeID int64, readyBy int64) (CountWaitingInstancesRow, error) {
-	row := q.queryRow(ctx, q.countWaitingInstancesStmt, CountWaitingInstances, versionID, codeID, readyBy)
+	row := q.db.QueryRowContext(ctx, CountWaitingInstances, versionID, codeID, readyBy)
 	var i CountWaitingInstancesRow
 	err := row.Scan(&i.Waiting, &i.Since)
 	return i, err
@@ -155,7 +155,7 @@ WHERE inboxes.instance_id = ?1
 
 // Deletes the inbox of an instance that has no messages left, and its lease with it.
 func (q *Queries) DeleteEmptyInbox(ctx context.Context, instanceID string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteEmptyInboxStmt, DeleteEmptyInbox, instanceID)
+	result, err := q.db.ExecContext(ctx, DeleteEmptyInbox, instanceID)
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +168,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteInboxesOf(ctx context.Context, instances string) error {
-	_, err := q.exec(ctx, q.deleteInboxesOfStmt, DeleteInboxesOf, instances)
+	_, err := q.db.ExecContext(ctx, DeleteInboxesOf, instances)
 	return err
 }
 
@@ -181,7 +181,7 @@ WHERE instance_id = ?1
 
 // Does what EndLock does, for a caller that knows that the turn has all messages of the instance.
 func (q *Queries) EndLastLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (int64, error) {
-	result, err := q.exec(ctx, q.endLastLockStmt, EndLastLock, instanceID, lockToken, now)
+	result, err := q.db.ExecContext(ctx, EndLastLock, instanceID, lockToken, now)
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ RETURNING locked_at
 // and returns when the lease began. The caller deletes the messages. Returns no row if there are
 // other messages, or no such lease.
 func (q *Queries) EndLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (*int64, error) {
-	row := q.queryRow(ctx, q.endLockStmt, EndLock, instanceID, lockToken, now)
+	row := q.db.QueryRowContext(ctx, EndLock, instanceID, lockToken, now)
 	var locked_at *int64
 	err := row.Scan(&locked_at)
 	return locked_at, err
@@ -222,12 +222,12 @@ WHERE instance_id = ?1
 // Makes RefreshInbox look for the head again. Under a live lease, RefreshInbox does nothing and there
 // is no head, except when the clock was set back after the lease had seemed to end: the head stays.
 func (q *Queries) ForgetHead(ctx context.Context, instanceID string, now *int64) error {
-	_, err := q.exec(ctx, q.forgetHeadStmt, ForgetHead, instanceID, now)
+	_, err := q.db.ExecContext(ctx, ForgetHead, instanceID, now)
 	return err
 }
 
 const GetLock = `-- name: GetLock :one
-SELECT locked_until, locked_at
+SELECT locked_until, locked_at, code_id
 FROM inboxes
 WHERE instance_id = ?1
   AND lock_token = ?2
@@ -236,12 +236,13 @@ WHERE instance_id = ?1
 type GetLockRow struct {
 	LockedUntil *int64
 	LockedAt    *int64
+	CodeID      int64
 }
 
 func (q *Queries) GetLock(ctx context.Context, instanceID string, lockToken *string) (GetLockRow, error) {
-	row := q.queryRow(ctx, q.getLockStmt, GetLock, instanceID, lockToken)
+	row := q.db.QueryRowContext(ctx, GetLock, instanceID, lockToken)
 	var i GetLockRow
-	err := row.Scan(&i.LockedUntil, &i.LockedAt)
+	err := row.Scan(&i.LockedUntil, &i.LockedAt, &i.CodeID)
 	return i, err
 }
 
@@ -292,7 +293,7 @@ type ListInstanceHeadsRow struct {
 // Lists the oldest head of the fetchable instances for each framework version and code. Each row
 // costs two seeks.
 func (q *Queries) ListInstanceHeads(ctx context.Context) ([]ListInstanceHeadsRow, error) {
-	rows, err := q.query(ctx, q.listInstanceHeadsStmt, ListInstanceHeads)
+	rows, err := q.db.QueryContext(ctx, ListInstanceHeads)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +343,7 @@ type ListWaitingInstancesRow struct {
 // Lists the instances that CountWaitingInstances counts, or only the one whose id is given, and
 // since when each is fetchable.
 func (q *Queries) ListWaitingInstances(ctx context.Context, arg ListWaitingInstancesParams) ([]ListWaitingInstancesRow, error) {
-	rows, err := q.query(ctx, q.listWaitingInstancesStmt, ListWaitingInstances,
+	rows, err := q.db.QueryContext(ctx, ListWaitingInstances,
 		arg.VersionID,
 		arg.CodeID,
 		arg.ReadyBy,
@@ -384,7 +385,7 @@ type LockInstanceParams struct {
 }
 
 func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) (string, error) {
-	row := q.queryRow(ctx, q.lockInstanceStmt, LockInstance,
+	row := q.db.QueryRowContext(ctx, LockInstance,
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.Now,
@@ -434,7 +435,7 @@ type LockReceiverRow struct {
 // then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
 // the instance has an inbox or does not run.
 func (q *Queries) LockReceiver(ctx context.Context, arg LockReceiverParams) (LockReceiverRow, error) {
-	row := q.queryRow(ctx, q.lockReceiverStmt, LockReceiver,
+	row := q.db.QueryRowContext(ctx, LockReceiver,
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.Now,
@@ -462,7 +463,7 @@ LIMIT 1
 
 // Returns when the next inbox changes without a write; no row for never.
 func (q *Queries) NextInboxWake(ctx context.Context) (*int64, error) {
-	row := q.queryRow(ctx, q.nextInboxWakeStmt, NextInboxWake)
+	row := q.db.QueryRowContext(ctx, NextInboxWake)
 	var wake_at *int64
 	err := row.Scan(&wake_at)
 	return wake_at, err
@@ -546,7 +547,7 @@ type NextInstanceRow struct {
 // instances wait for. It skips codes that are only in the set, or only in the queue, so
 // that neither a large set nor much work for other workers costs anything.
 func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (NextInstanceRow, error) {
-	row := q.queryRow(ctx, q.nextInstanceStmt, NextInstance,
+	row := q.db.QueryRowContext(ctx, NextInstance,
 		arg.KnownID,
 		arg.MinMajor,
 		arg.MinMinor,
@@ -602,7 +603,7 @@ type NextWaitingInstanceRow struct {
 // and its last lease ended. With the code of requests to cancel, only an instance with a visible one
 // counts; 0 is any.
 func (q *Queries) NextWaitingInstance(ctx context.Context, arg NextWaitingInstanceParams) (NextWaitingInstanceRow, error) {
-	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance,
+	row := q.db.QueryRowContext(ctx, NextWaitingInstance,
 		arg.VersionID,
 		arg.CodeID,
 		arg.ReadyBy,
@@ -632,7 +633,7 @@ type OldestInstancesRow struct {
 
 // Lists the inboxes of the two instances of a version and code that have waited longest.
 func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID int64) ([]OldestInstancesRow, error) {
-	rows, err := q.query(ctx, q.oldestInstancesStmt, OldestInstances, versionID, codeID)
+	rows, err := q.db.QueryContext(ctx, OldestInstances, versionID, codeID)
 	if err != nil {
 		return nil, err
 	}
@@ -672,7 +673,7 @@ type PassLockParams struct {
 // Ends a live lease of an instance that keeps running and has messages that the turn does not have.
 // They are all visible, and the caller knows the oldest.
 func (q *Queries) PassLock(ctx context.Context, arg PassLockParams) (int64, error) {
-	result, err := q.exec(ctx, q.passLockStmt, PassLock,
+	result, err := q.db.ExecContext(ctx, PassLock,
 		arg.HeadID,
 		arg.InstanceID,
 		arg.LockToken,
@@ -707,7 +708,7 @@ type ReceiveMessageRow struct {
 // passing of time can have changed anything else, and a fetch notices that by wake_at.
 // Returns no row for an instance that is not running.
 func (q *Queries) ReceiveMessage(ctx context.Context, messageID int64, instanceID string) (ReceiveMessageRow, error) {
-	row := q.queryRow(ctx, q.receiveMessageStmt, ReceiveMessage, messageID, instanceID)
+	row := q.db.QueryRowContext(ctx, ReceiveMessage, messageID, instanceID)
 	var i ReceiveMessageRow
 	err := row.Scan(&i.VersionID, &i.CodeID, &i.HeadID)
 	return i, err
@@ -769,7 +770,7 @@ type RefreshDueInboxesRow struct {
 // The limit is no parameter because SQLite would plan the statement again for each
 // value of the parameter, and planning costs ten times as much as execution.
 func (q *Queries) RefreshDueInboxes(ctx context.Context, now int64) ([]RefreshDueInboxesRow, error) {
-	rows, err := q.query(ctx, q.refreshDueInboxesStmt, RefreshDueInboxes, now)
+	rows, err := q.db.QueryContext(ctx, RefreshDueInboxes, now)
 	if err != nil {
 		return nil, err
 	}
@@ -965,7 +966,7 @@ type RefreshInboxRow struct {
 // long queue costs no more than adding one to a short queue. Returns no row if nothing
 // was computed.
 func (q *Queries) RefreshInbox(ctx context.Context, now *int64, instanceID string) (RefreshInboxRow, error) {
-	row := q.queryRow(ctx, q.refreshInboxStmt, RefreshInbox, now, instanceID)
+	row := q.db.QueryRowContext(ctx, RefreshInbox, now, instanceID)
 	var i RefreshInboxRow
 	err := row.Scan(
 		&i.VersionID,
@@ -994,7 +995,7 @@ type RenewInboxParams struct {
 // Renews a live lease. Sets head_id to NULL again, because a fetch may have set it if the
 // clock was set back after the lease had seemed to end.
 func (q *Queries) RenewInbox(ctx context.Context, arg RenewInboxParams) (int64, error) {
-	result, err := q.exec(ctx, q.renewInboxStmt, RenewInbox,
+	result, err := q.db.ExecContext(ctx, RenewInbox,
 		arg.LockedUntil,
 		arg.InstanceID,
 		arg.LockToken,
@@ -1022,7 +1023,7 @@ RETURNING instance_id
 // Lists the other inboxes whose wake_at has come: ids without an instance, and instances that
 // do not run. The caller refreshes each of them.
 func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64) ([]string, error) {
-	rows, err := q.query(ctx, q.resetDueInboxesStmt, ResetDueInboxes, now)
+	rows, err := q.db.QueryContext(ctx, ResetDueInboxes, now)
 	if err != nil {
 		return nil, err
 	}
@@ -1109,7 +1110,7 @@ type UnknownInstanceCodesRow struct {
 // Lists the code that fetchable instances wait for, and that is in no set that was seen since
 // a time. The range of versions is as in NextInstance. Each version and code costs one seek.
 func (q *Queries) UnknownInstanceCodes(ctx context.Context, arg UnknownInstanceCodesParams) ([]UnknownInstanceCodesRow, error) {
-	rows, err := q.query(ctx, q.unknownInstanceCodesStmt, UnknownInstanceCodes,
+	rows, err := q.db.QueryContext(ctx, UnknownInstanceCodes,
 		arg.SeenAfter,
 		arg.MinMajor,
 		arg.MinMinor,
@@ -1153,6 +1154,6 @@ WHERE instance_id = ?1
 // Ends the lease; the caller refreshes the inbox. An inbox whose lease has run out may
 // have a head, which may have been hidden since, so the head is removed.
 func (q *Queries) UnlockInbox(ctx context.Context, instanceID string) error {
-	_, err := q.exec(ctx, q.unlockInboxStmt, UnlockInbox, instanceID)
+	_, err := q.db.ExecContext(ctx, UnlockInbox, instanceID)
 	return err
 }

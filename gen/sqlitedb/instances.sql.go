@@ -25,7 +25,7 @@ type CountInstancesRow struct {
 }
 
 func (q *Queries) CountInstances(ctx context.Context) (CountInstancesRow, error) {
-	row := q.queryRow(ctx, q.countInstancesStmt, CountInstances)
+	row := q.db.QueryRowContext(ctx, CountInstances)
 	var i CountInstancesRow
 	err := row.Scan(
 		&i.Total,
@@ -42,7 +42,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteInstancesOf(ctx context.Context, instances string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteInstancesOfStmt, DeleteInstancesOf, instances)
+	result, err := q.db.ExecContext(ctx, DeleteInstancesOf, instances)
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +65,7 @@ type FindOrphanRow struct {
 
 // Finds one child that is not in a JSON list although its parent is.
 func (q *Queries) FindOrphan(ctx context.Context, instances string) (FindOrphanRow, error) {
-	row := q.queryRow(ctx, q.findOrphanStmt, FindOrphan, instances)
+	row := q.db.QueryRowContext(ctx, FindOrphan, instances)
 	var i FindOrphanRow
 	err := row.Scan(&i.InstanceID, &i.ParentInstanceID)
 	return i, err
@@ -83,7 +83,7 @@ LIMIT 1
 
 // Finds one instance of a JSON list that is running.
 func (q *Queries) FindRunning(ctx context.Context, instances string) (string, error) {
-	row := q.queryRow(ctx, q.findRunningStmt, FindRunning, instances)
+	row := q.db.QueryRowContext(ctx, FindRunning, instances)
 	var instance_id string
 	err := row.Scan(&instance_id)
 	return instance_id, err
@@ -111,7 +111,7 @@ type FindUseRow struct {
 
 // Finds what uses an instance id: an instance, or a start that waits for its first turn.
 func (q *Queries) FindUse(ctx context.Context, instanceID string) (FindUseRow, error) {
-	row := q.queryRow(ctx, q.findUseStmt, FindUse, instanceID)
+	row := q.db.QueryRowContext(ctx, FindUse, instanceID)
 	var i FindUseRow
 	err := row.Scan(&i.OrchestrationName, &i.Status, &i.StartItem)
 	return i, err
@@ -130,7 +130,7 @@ type GetCustomStatusRow struct {
 }
 
 func (q *Queries) GetCustomStatus(ctx context.Context, instanceID string, lastSeen int64) (GetCustomStatusRow, error) {
-	row := q.queryRow(ctx, q.getCustomStatusStmt, GetCustomStatus, instanceID, lastSeen)
+	row := q.db.QueryRowContext(ctx, GetCustomStatus, instanceID, lastSeen)
 	var i GetCustomStatusRow
 	err := row.Scan(&i.CustomStatus, &i.CustomStatusVersion)
 	return i, err
@@ -165,7 +165,7 @@ type GetInstanceContextRow struct {
 // Reads what a fetch returns about an instance: its row and current execution, if any, whether
 // it has values, and for an instance without a row whether it has a history.
 func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (GetInstanceContextRow, error) {
-	row := q.queryRow(ctx, q.getInstanceContextStmt, GetInstanceContext, instanceID)
+	row := q.db.QueryRowContext(ctx, GetInstanceContext, instanceID)
 	var i GetInstanceContextRow
 	err := row.Scan(
 		&i.OrchestrationName,
@@ -188,6 +188,7 @@ SELECT
     i.current_execution_id,
     e.status,
     e.output,
+    p.text AS payload,
     i.created_at,
     CAST(max(i.updated_at, coalesce((
         SELECT h.created_at
@@ -200,6 +201,7 @@ SELECT
     i.parent_instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT JOIN payload_texts AS p ON p.id = e.payload_id
 WHERE i.instance_id = ?1
 `
 
@@ -210,6 +212,7 @@ type GetInstanceInfoRow struct {
 	CurrentExecutionID   int64
 	Status               *string
 	Output               *string
+	Payload              *string
 	CreatedAt            int64
 	UpdatedAt            int64
 	ParentInstanceID     *string
@@ -218,7 +221,7 @@ type GetInstanceInfoRow struct {
 // Reads the facts about an instance. A turn that only adds events does not change the row, so
 // updated_at also looks at the last event.
 func (q *Queries) GetInstanceInfo(ctx context.Context, instanceID string) (GetInstanceInfoRow, error) {
-	row := q.queryRow(ctx, q.getInstanceInfoStmt, GetInstanceInfo, instanceID)
+	row := q.db.QueryRowContext(ctx, GetInstanceInfo, instanceID)
 	var i GetInstanceInfoRow
 	err := row.Scan(
 		&i.InstanceID,
@@ -227,6 +230,7 @@ func (q *Queries) GetInstanceInfo(ctx context.Context, instanceID string) (GetIn
 		&i.CurrentExecutionID,
 		&i.Status,
 		&i.Output,
+		&i.Payload,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.ParentInstanceID,
@@ -241,7 +245,7 @@ WHERE instance_id = ?1
 `
 
 func (q *Queries) GetParent(ctx context.Context, instanceID string) (*string, error) {
-	row := q.queryRow(ctx, q.getParentStmt, GetParent, instanceID)
+	row := q.db.QueryRowContext(ctx, GetParent, instanceID)
 	var parent_instance_id *string
 	err := row.Scan(&parent_instance_id)
 	return parent_instance_id, err
@@ -252,7 +256,7 @@ SELECT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = ?1) AS found
 `
 
 func (q *Queries) InstanceExists(ctx context.Context, instanceID string) (bool, error) {
-	row := q.queryRow(ctx, q.instanceExistsStmt, InstanceExists, instanceID)
+	row := q.db.QueryRowContext(ctx, InstanceExists, instanceID)
 	var found bool
 	err := row.Scan(&found)
 	return found, err
@@ -272,7 +276,7 @@ SELECT EXISTS (
 
 // Returns whether ListFinishedRoots would list the instance, which is found by its key.
 func (q *Queries) IsFinishedRoot(ctx context.Context, instanceID string, completedBefore *int64) (bool, error) {
-	row := q.queryRow(ctx, q.isFinishedRootStmt, IsFinishedRoot, instanceID, completedBefore)
+	row := q.db.QueryRowContext(ctx, IsFinishedRoot, instanceID, completedBefore)
 	var found bool
 	err := row.Scan(&found)
 	return found, err
@@ -286,7 +290,39 @@ ORDER BY id
 `
 
 func (q *Queries) ListChildren(ctx context.Context, parent *string) ([]string, error) {
-	rows, err := q.query(ctx, q.listChildrenStmt, ListChildren, parent)
+	rows, err := q.db.QueryContext(ctx, ListChildren, parent)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var instance_id string
+		if err := rows.Scan(&instance_id); err != nil {
+			return nil, err
+		}
+		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListEndedOf = `-- name: ListEndedOf :many
+SELECT i.instance_id
+FROM json_each(CAST(?1 AS TEXT)) AS j
+INNER JOIN instances AS i ON i.instance_id = j.value
+INNER JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status IN ('Completed', 'Failed')
+`
+
+// Returns those of a JSON list whose current execution has ended.
+func (q *Queries) ListEndedOf(ctx context.Context, instances string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, ListEndedOf, instances)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +358,7 @@ LIMIT ?2
 // Lists root instances whose current execution has ended, for a bulk deletion. A NULL
 // completed_before does not restrict the list.
 func (q *Queries) ListFinishedRoots(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listFinishedRootsStmt, ListFinishedRoots, completedBefore, maxRows)
+	rows, err := q.db.QueryContext(ctx, ListFinishedRoots, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +394,7 @@ LIMIT ?3
 
 // Lists those instances of a JSON list that ListFinishedRoots would list. Each is found by its key.
 func (q *Queries) ListFinishedRootsOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listFinishedRootsOfStmt, ListFinishedRootsOf, instances, completedBefore, maxRows)
+	rows, err := q.db.QueryContext(ctx, ListFinishedRootsOf, instances, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -409,7 +445,7 @@ type ListInstancePageRow struct {
 // Lists a page of instances in the order of creation. ended is 1 for a root that completed or failed
 // before a time.
 func (q *Queries) ListInstancePage(ctx context.Context, endedBefore *int64, after int64, maxRows int64) ([]ListInstancePageRow, error) {
-	rows, err := q.query(ctx, q.listInstancePageStmt, ListInstancePage, endedBefore, after, maxRows)
+	rows, err := q.db.QueryContext(ctx, ListInstancePage, endedBefore, after, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -443,7 +479,7 @@ ORDER BY created_at DESC, id DESC
 `
 
 func (q *Queries) ListInstances(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.listInstancesStmt, ListInstances)
+	rows, err := q.db.QueryContext(ctx, ListInstances)
 	if err != nil {
 		return nil, err
 	}
@@ -474,7 +510,7 @@ ORDER BY i.created_at DESC, i.id DESC
 `
 
 func (q *Queries) ListInstancesByStatus(ctx context.Context, status string) ([]string, error) {
-	rows, err := q.query(ctx, q.listInstancesByStatusStmt, ListInstancesByStatus, status)
+	rows, err := q.db.QueryContext(ctx, ListInstancesByStatus, status)
 	if err != nil {
 		return nil, err
 	}
@@ -508,7 +544,7 @@ LIMIT ?2
 // Lists instances to prune in bulk, including running ones and children. A NULL completed_before
 // does not restrict the list.
 func (q *Queries) ListPrunable(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listPrunableStmt, ListPrunable, completedBefore, maxRows)
+	rows, err := q.db.QueryContext(ctx, ListPrunable, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -542,7 +578,7 @@ LIMIT ?3
 
 // Lists those instances of a JSON list that ListPrunable would list. Each is found by its key.
 func (q *Queries) ListPrunableOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listPrunableOfStmt, ListPrunableOf, instances, completedBefore, maxRows)
+	rows, err := q.db.QueryContext(ctx, ListPrunableOf, instances, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -579,7 +615,7 @@ FROM tree AS t
 // Lists an instance and its descendants, level by level. The instance need not exist.
 // UNION, and not UNION ALL, lists each id once, so a cycle of parents ends.
 func (q *Queries) ListTree(ctx context.Context, root string) ([]string, error) {
-	rows, err := q.query(ctx, q.listTreeStmt, ListTree, root)
+	rows, err := q.db.QueryContext(ctx, ListTree, root)
 	if err != nil {
 		return nil, err
 	}
@@ -639,7 +675,7 @@ type PutInstanceParams struct {
 // Adds an instance, or sets the name and version of an existing one and changes it as
 // TouchInstance does. The parent of an existing row stays as it is.
 func (q *Queries) PutInstance(ctx context.Context, arg PutInstanceParams) (bool, error) {
-	row := q.queryRow(ctx, q.putInstanceStmt, PutInstance,
+	row := q.db.QueryRowContext(ctx, PutInstance,
 		arg.InstanceID,
 		arg.OrchestrationName,
 		arg.OrchestrationVersion,
@@ -664,8 +700,10 @@ SELECT
     q.work_item AS start_item,
     f.event_id AS first_id,
     f.event_data AS first_event,
+    fp.text AS first_payload,
     l.event_id AS last_id,
-    l.event_data AS last_event
+    l.event_data AS last_event,
+    lp.text AS last_payload
 FROM json_each(CAST(?1 AS TEXT)) AS j
 LEFT JOIN instances AS i ON i.instance_id = j.value
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
@@ -678,6 +716,8 @@ LEFT JOIN history AS f
 LEFT JOIN history AS l
     ON l.instance_id = f.instance_id AND l.execution_id = f.execution_id
    AND l.event_id = (SELECT MAX(h.event_id) FROM history AS h WHERE h.instance_id = f.instance_id AND h.execution_id = f.execution_id)
+LEFT JOIN payload_texts AS fp ON fp.id = f.payload_id
+LEFT JOIN payload_texts AS lp ON lp.id = l.payload_id
 ORDER BY j.key
 `
 
@@ -690,14 +730,16 @@ type ReadProgressRow struct {
 	StartItem           *string
 	FirstID             *int64
 	FirstEvent          *string
+	FirstPayload        *string
 	LastID              *int64
 	LastEvent           *string
+	LastPayload         *string
 }
 
 // Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id without
 // an instance, and the first and last event of the current execution only if the execution has ended.
 func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadProgressRow, error) {
-	rows, err := q.query(ctx, q.readProgressStmt, ReadProgress, instances)
+	rows, err := q.db.QueryContext(ctx, ReadProgress, instances)
 	if err != nil {
 		return nil, err
 	}
@@ -714,8 +756,10 @@ func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadPro
 			&i.StartItem,
 			&i.FirstID,
 			&i.FirstEvent,
+			&i.FirstPayload,
 			&i.LastID,
 			&i.LastEvent,
+			&i.LastPayload,
 		); err != nil {
 			return nil, err
 		}
@@ -757,7 +801,7 @@ type TouchInstanceParams struct {
 // Changes what a turn may change. If set_status is 1, replaces the custom status and adds 1
 // to its version. Returns whether the execution exists, and no row for an unknown instance.
 func (q *Queries) TouchInstance(ctx context.Context, arg TouchInstanceParams) (bool, error) {
-	row := q.queryRow(ctx, q.touchInstanceStmt, TouchInstance,
+	row := q.db.QueryRowContext(ctx, TouchInstance,
 		arg.ExecutionID,
 		arg.SetStatus,
 		arg.CustomStatus,

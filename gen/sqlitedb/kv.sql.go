@@ -28,7 +28,7 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
 // Clears all keys: writes a tombstone for each key that this execution changed or that
 // earlier executions left.
 func (q *Queries) ClearValues(ctx context.Context, now int64, instanceID string) error {
-	_, err := q.exec(ctx, q.clearValuesStmt, ClearValues, now, instanceID)
+	_, err := q.db.ExecContext(ctx, ClearValues, now, instanceID)
 	return err
 }
 
@@ -39,7 +39,7 @@ WHERE instance_id = ?1
 
 // The third: deletes the execution's changes, which are now in the store.
 func (q *Queries) DeleteDelta(ctx context.Context, instanceID string) error {
-	_, err := q.exec(ctx, q.deleteDeltaStmt, DeleteDelta, instanceID)
+	_, err := q.db.ExecContext(ctx, DeleteDelta, instanceID)
 	return err
 }
 
@@ -49,7 +49,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteDeltaOf(ctx context.Context, instances string) error {
-	_, err := q.exec(ctx, q.deleteDeltaOfStmt, DeleteDeltaOf, instances)
+	_, err := q.db.ExecContext(ctx, DeleteDeltaOf, instances)
 	return err
 }
 
@@ -59,7 +59,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteStoreOf(ctx context.Context, instances string) error {
-	_, err := q.exec(ctx, q.deleteStoreOfStmt, DeleteStoreOf, instances)
+	_, err := q.db.ExecContext(ctx, DeleteStoreOf, instances)
 	return err
 }
 
@@ -83,7 +83,7 @@ LIMIT 1
 // Reads the present value. A row with NULL is a tombstone, which hides the value in the
 // store.
 func (q *Queries) GetValue(ctx context.Context, instanceID string, key string) (*string, error) {
-	row := q.queryRow(ctx, q.getValueStmt, GetValue, instanceID, key)
+	row := q.db.QueryRowContext(ctx, GetValue, instanceID, key)
 	var value *string
 	err := row.Scan(&value)
 	return value, err
@@ -102,7 +102,7 @@ WHERE kv_store.instance_id = ?1
 
 // The second: deletes the values that the execution cleared.
 func (q *Queries) MergeTombstones(ctx context.Context, instanceID string) error {
-	_, err := q.exec(ctx, q.mergeTombstonesStmt, MergeTombstones, instanceID)
+	_, err := q.db.ExecContext(ctx, MergeTombstones, instanceID)
 	return err
 }
 
@@ -120,7 +120,7 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
 // The first of three statements at the end of an execution: stores the values that the
 // execution set.
 func (q *Queries) MergeValues(ctx context.Context, instanceID string) error {
-	_, err := q.exec(ctx, q.mergeValuesStmt, MergeValues, instanceID)
+	_, err := q.db.ExecContext(ctx, MergeValues, instanceID)
 	return err
 }
 
@@ -138,7 +138,7 @@ type ReadSnapshotRow struct {
 
 // Reads the values as of the start of the execution, for replay.
 func (q *Queries) ReadSnapshot(ctx context.Context, instanceID string) ([]ReadSnapshotRow, error) {
-	rows, err := q.query(ctx, q.readSnapshotStmt, ReadSnapshot, instanceID)
+	rows, err := q.db.QueryContext(ctx, ReadSnapshot, instanceID)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ type ReadValuesRow struct {
 // Reads the present values: those of the store whose keys the delta does not have, and
 // those of the delta.
 func (q *Queries) ReadValues(ctx context.Context, instanceID string) ([]ReadValuesRow, error) {
-	rows, err := q.query(ctx, q.readValuesStmt, ReadValues, instanceID)
+	rows, err := q.db.QueryContext(ctx, ReadValues, instanceID)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ type SetValueParams struct {
 }
 
 func (q *Queries) SetValue(ctx context.Context, arg SetValueParams) error {
-	_, err := q.exec(ctx, q.setValueStmt, SetValue,
+	_, err := q.db.ExecContext(ctx, SetValue,
 		arg.InstanceID,
 		arg.Key,
 		arg.Value,

@@ -2,16 +2,6 @@
 
 package sqlitedb
 
-type DeadLetter struct {
-	ID         int64
-	Queue      string
-	QueueID    int64
-	InstanceID string
-	WorkItem   string
-	Error      string
-	CreatedAt  int64
-}
-
 type FrameworkVersion struct {
 	ID    int64
 	Major int64

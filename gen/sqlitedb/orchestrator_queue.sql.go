@@ -21,7 +21,7 @@ WHERE orchestrator_queue.id = (
 
 // Makes the oldest message of a queue one that makes its instance fetchable.
 func (q *Queries) AwaitQueue(ctx context.Context, instanceID string, queue string) (int64, error) {
-	result, err := q.exec(ctx, q.awaitQueueStmt, AwaitQueue, instanceID, queue)
+	result, err := q.db.ExecContext(ctx, AwaitQueue, instanceID, queue)
 	if err != nil {
 		return 0, err
 	}
@@ -44,7 +44,7 @@ WHERE orchestrator_queue.instance_id = ?1
 
 // Does what AwaitQueue does, for all queues of an instance.
 func (q *Queries) AwaitQueues(ctx context.Context, instanceID string) (int64, error) {
-	result, err := q.exec(ctx, q.awaitQueuesStmt, AwaitQueues, instanceID)
+	result, err := q.db.ExecContext(ctx, AwaitQueues, instanceID)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +66,7 @@ WHERE q.lock_token IS NULL
 
 // Counts messages without a live lease, visible or not.
 func (q *Queries) CountFreeMessages(ctx context.Context, now *int64) (int64, error) {
-	row := q.queryRow(ctx, q.countFreeMessagesStmt, CountFreeMessages, now)
+	row := q.db.QueryRowContext(ctx, CountFreeMessages, now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -79,7 +79,7 @@ WHERE visible_at > ?1
 `
 
 func (q *Queries) CountHiddenMessages(ctx context.Context, now int64) (int64, error) {
-	row := q.queryRow(ctx, q.countHiddenMessagesStmt, CountHiddenMessages, now)
+	row := q.db.QueryRowContext(ctx, CountHiddenMessages, now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -105,7 +105,7 @@ type CountOrphansRow struct {
 // Counts messages for instances that never began: the id has no instance, no history and no
 // waiting start.
 func (q *Queries) CountOrphans(ctx context.Context, before int64) (CountOrphansRow, error) {
-	row := q.queryRow(ctx, q.countOrphansStmt, CountOrphans, before)
+	row := q.db.QueryRowContext(ctx, CountOrphans, before)
 	var i CountOrphansRow
 	err := row.Scan(&i.Instances, &i.Messages)
 	return i, err
@@ -122,7 +122,7 @@ WHERE instance_id = ?1
 // Deletes the messages of a turn. They were visible when the turn locked them; messages
 // that came later have no token.
 func (q *Queries) DeleteBatch(ctx context.Context, instanceID string, lockedAt int64, lockToken *string) error {
-	_, err := q.exec(ctx, q.deleteBatchStmt, DeleteBatch, instanceID, lockedAt, lockToken)
+	_, err := q.db.ExecContext(ctx, DeleteBatch, instanceID, lockedAt, lockToken)
 	return err
 }
 
@@ -132,7 +132,7 @@ WHERE id = ?1
 `
 
 func (q *Queries) DeleteMessage(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.deleteMessageStmt, DeleteMessage, id)
+	_, err := q.db.ExecContext(ctx, DeleteMessage, id)
 	return err
 }
 
@@ -142,7 +142,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteMessagesOf(ctx context.Context, instances string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteMessagesOfStmt, DeleteMessagesOf, instances)
+	result, err := q.db.ExecContext(ctx, DeleteMessagesOf, instances)
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +162,7 @@ WHERE orchestrator_queue.instance_id = ?1
 // Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile, or has
 // got a history.
 func (q *Queries) DeleteOrphansOf(ctx context.Context, instanceID string, before int64) (int64, error) {
-	result, err := q.exec(ctx, q.deleteOrphansOfStmt, DeleteOrphansOf, instanceID, before)
+	result, err := q.db.ExecContext(ctx, DeleteOrphansOf, instanceID, before)
 	if err != nil {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ WHERE instance_id = ?1
 
 // Deletes the visible queue messages of an id that nobody has started.
 func (q *Queries) DeleteQueueMessages(ctx context.Context, instanceID string, now int64) (int64, error) {
-	result, err := q.exec(ctx, q.deleteQueueMessagesStmt, DeleteQueueMessages, instanceID, now)
+	result, err := q.db.ExecContext(ctx, DeleteQueueMessages, instanceID, now)
 	if err != nil {
 		return 0, err
 	}
@@ -199,7 +199,7 @@ WHERE orchestrator_queue.id IN (
 
 // Deletes the oldest messages of a queue.
 func (q *Queries) DeleteRead(ctx context.Context, instanceID string, queue string, messages int64) error {
-	_, err := q.exec(ctx, q.deleteReadStmt, DeleteRead, instanceID, queue, messages)
+	_, err := q.db.ExecContext(ctx, DeleteRead, instanceID, queue, messages)
 	return err
 }
 
@@ -212,13 +212,17 @@ WHERE instance_id = ?1
 
 // Deletes the timers of an instance that has ended: hidden messages of kind 3.
 func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64) error {
-	_, err := q.exec(ctx, q.deleteTimersStmt, DeleteTimers, instanceID, now)
+	_, err := q.db.ExecContext(ctx, DeleteTimers, instanceID, now)
 	return err
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+INSERT INTO orchestrator_queue (
+    instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at, lock_token, attempt_count, unnamed_count
+)
+VALUES (
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+)
 `
 
 type EnqueueMessageParams struct {
@@ -227,25 +231,29 @@ type EnqueueMessageParams struct {
 	Queue        *string
 	CodeID       int64
 	WorkItem     string
+	PayloadID    *int64
 	VisibleAt    int64
 	CreatedAt    int64
 	LockToken    *string
 	AttemptCount int64
+	UnnamedCount int64
 }
 
 // Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
 // inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) (int64, error) {
-	result, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
+	result, err := q.db.ExecContext(ctx, EnqueueMessage,
 		arg.InstanceID,
 		arg.Kind,
 		arg.Queue,
 		arg.CodeID,
 		arg.WorkItem,
+		arg.PayloadID,
 		arg.VisibleAt,
 		arg.CreatedAt,
 		arg.LockToken,
 		arg.AttemptCount,
+		arg.UnnamedCount,
 	)
 	if err != nil {
 		return 0, err
@@ -275,7 +283,7 @@ type FindHeldRow struct {
 
 // Reads what ListHeld reads for one instance; no row if the instance is not held.
 func (q *Queries) FindHeld(ctx context.Context, instanceID string) (FindHeldRow, error) {
-	row := q.queryRow(ctx, q.findHeldStmt, FindHeld, instanceID)
+	row := q.db.QueryRowContext(ctx, FindHeld, instanceID)
 	var i FindHeldRow
 	err := row.Scan(
 		&i.InstanceID,
@@ -314,7 +322,7 @@ type ListHeldRow struct {
 // Lists the held instances (section 5.26), those held longest first. The oldest message with a
 // misfit stands for its instance.
 func (q *Queries) ListHeld(ctx context.Context) ([]ListHeldRow, error) {
-	rows, err := q.query(ctx, q.listHeldStmt, ListHeld)
+	rows, err := q.db.QueryContext(ctx, ListHeld)
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +365,7 @@ LIMIT 100
 
 // Lists up to 100 of the ids that CountOrphans counts, beginning after a given id.
 func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listOrphansStmt, ListOrphans, after, before)
+	rows, err := q.db.QueryContext(ctx, ListOrphans, after, before)
 	if err != nil {
 		return nil, err
 	}
@@ -381,40 +389,60 @@ func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) (
 
 const LockMessage = `-- name: LockMessage :exec
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE id = ?2
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?3
 `
 
 // Does what LockMessages does, for a caller that knows the only message of the instance.
-func (q *Queries) LockMessage(ctx context.Context, lockToken *string, iD int64) error {
-	_, err := q.exec(ctx, q.lockMessageStmt, LockMessage, lockToken, iD)
+func (q *Queries) LockMessage(ctx context.Context, lockToken *string, unnamed int64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, LockMessage, lockToken, unnamed, iD)
 	return err
 }
 
 const LockMessages = `-- name: LockMessages :many
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE instance_id = ?2
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE instance_id = ?3
   AND kind IN (0, 1, 2, 3)
-  AND visible_at <= ?3
-RETURNING id, kind, queue, work_item, attempt_count
+  AND visible_at <= ?4
+RETURNING id, kind, queue, work_item, payload_id, attempt_count
 `
+
+type LockMessagesParams struct {
+	LockToken  *string
+	Unnamed    int64
+	InstanceID string
+	Now        int64
+}
 
 type LockMessagesRow struct {
 	ID           int64
 	Kind         int64
 	Queue        *string
 	WorkItem     string
+	PayloadID    *int64
 	AttemptCount int64
 }
 
 // Gives a turn every visible message of its instance, including messages that a dead
-// turn had: the lease on the instance keeps other turns away.
+// turn had: the lease on the instance keeps other turns away. A fetch that names its code forgets
+// the attempts of those that named none.
 //
 // All kinds are named here and below because the index has the kind before the time.
 // So the query does not read future timers, of which an instance may have many.
-func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockMessagesRow, error) {
-	rows, err := q.query(ctx, q.lockMessagesStmt, LockMessages, lockToken, instanceID, now)
+func (q *Queries) LockMessages(ctx context.Context, arg LockMessagesParams) ([]LockMessagesRow, error) {
+	rows, err := q.db.QueryContext(ctx, LockMessages,
+		arg.LockToken,
+		arg.Unnamed,
+		arg.InstanceID,
+		arg.Now,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -427,6 +455,7 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 			&i.Kind,
 			&i.Queue,
 			&i.WorkItem,
+			&i.PayloadID,
 			&i.AttemptCount,
 		); err != nil {
 			return nil, err
@@ -444,25 +473,41 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 
 const LockVisibleMessages = `-- name: LockVisibleMessages :many
 UPDATE orchestrator_queue
-SET lock_token = ?1, attempt_count = attempt_count + 1
-WHERE instance_id = ?2
+SET
+    lock_token = ?1,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?2 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?2 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE instance_id = ?3
   AND kind <= 3
-  AND visible_at <= ?3
-RETURNING id, kind, queue, work_item, attempt_count
+  AND visible_at <= ?4
+RETURNING id, kind, queue, work_item, payload_id, attempt_count
 `
+
+type LockVisibleMessagesParams struct {
+	LockToken  *string
+	Unnamed    int64
+	InstanceID string
+	Now        int64
+}
 
 type LockVisibleMessagesRow struct {
 	ID           int64
 	Kind         int64
 	Queue        *string
 	WorkItem     string
+	PayloadID    *int64
 	AttemptCount int64
 }
 
 // Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
 // messages: those would be read, too.
-func (q *Queries) LockVisibleMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockVisibleMessagesRow, error) {
-	rows, err := q.query(ctx, q.lockVisibleMessagesStmt, LockVisibleMessages, lockToken, instanceID, now)
+func (q *Queries) LockVisibleMessages(ctx context.Context, arg LockVisibleMessagesParams) ([]LockVisibleMessagesRow, error) {
+	rows, err := q.db.QueryContext(ctx, LockVisibleMessages,
+		arg.LockToken,
+		arg.Unnamed,
+		arg.InstanceID,
+		arg.Now,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -475,6 +520,7 @@ func (q *Queries) LockVisibleMessages(ctx context.Context, lockToken *string, in
 			&i.Kind,
 			&i.Queue,
 			&i.WorkItem,
+			&i.PayloadID,
 			&i.AttemptCount,
 		); err != nil {
 			return nil, err
@@ -508,7 +554,7 @@ SELECT EXISTS (
 // Whether a new queue message waits without making its instance fetchable (kind 4): behind an
 // older one of its queue, or because a message of another queue makes the instance fetchable.
 func (q *Queries) MessageWaits(ctx context.Context, instanceID string, queue string, now int64) (bool, error) {
-	row := q.queryRow(ctx, q.messageWaitsStmt, MessageWaits, instanceID, queue, now)
+	row := q.db.QueryRowContext(ctx, MessageWaits, instanceID, queue, now)
 	var waits bool
 	err := row.Scan(&waits)
 	return waits, err
@@ -516,7 +562,7 @@ func (q *Queries) MessageWaits(ctx context.Context, instanceID string, queue str
 
 const ParkMessages = `-- name: ParkMessages :exec
 UPDATE orchestrator_queue
-SET kind = 4, lock_token = NULL, attempt_count = 0, misfit = NULL, misfit_at = NULL
+SET kind = 4, lock_token = NULL, attempt_count = 0, unnamed_count = 0, misfit = NULL, misfit_at = NULL
 WHERE instance_id = ?1
   AND kind = 0
   AND visible_at <= ?2
@@ -525,12 +571,12 @@ WHERE instance_id = ?1
 
 // Lets the queue messages that a turn had and did not read wait.
 func (q *Queries) ParkMessages(ctx context.Context, instanceID string, lockedAt int64, lockToken *string) error {
-	_, err := q.exec(ctx, q.parkMessagesStmt, ParkMessages, instanceID, lockedAt, lockToken)
+	_, err := q.db.ExecContext(ctx, ParkMessages, instanceID, lockedAt, lockToken)
 	return err
 }
 
 const PeekQueue = `-- name: PeekQueue :many
-SELECT id, kind, queue, work_item, visible_at
+SELECT id, kind, queue, work_item, payload_id, visible_at
 FROM orchestrator_queue
 WHERE instance_id = ?1
   AND queue = CAST(?2 AS TEXT)
@@ -543,13 +589,14 @@ type PeekQueueRow struct {
 	Kind      int64
 	Queue     *string
 	WorkItem  string
+	PayloadID *int64
 	VisibleAt int64
 }
 
 // Lists the oldest messages of a queue, at most 100. LockMessages has locked the instance, and
 // that is enough: nobody else reads or deletes its messages.
 func (q *Queries) PeekQueue(ctx context.Context, instanceID string, queue string) ([]PeekQueueRow, error) {
-	rows, err := q.query(ctx, q.peekQueueStmt, PeekQueue, instanceID, queue)
+	rows, err := q.db.QueryContext(ctx, PeekQueue, instanceID, queue)
 	if err != nil {
 		return nil, err
 	}
@@ -562,6 +609,7 @@ func (q *Queries) PeekQueue(ctx context.Context, instanceID string, queue string
 			&i.Kind,
 			&i.Queue,
 			&i.WorkItem,
+			&i.PayloadID,
 			&i.VisibleAt,
 		); err != nil {
 			return nil, err
@@ -596,7 +644,7 @@ WITH RECURSIVE queues AS (
     WHERE p.queue IS NOT NULL
     LIMIT 10
 )
-SELECT m.id, m.kind, m.queue, m.work_item, m.visible_at
+SELECT m.id, m.kind, m.queue, m.work_item, m.payload_id, m.visible_at
 FROM queues AS p
 JOIN orchestrator_queue AS m ON m.id = (
     SELECT min(q.id)
@@ -611,12 +659,13 @@ type PeekQueuesRow struct {
 	Kind      int64
 	Queue     *string
 	WorkItem  string
+	PayloadID *int64
 	VisibleAt int64
 }
 
 // Lists the oldest message of each queue, for at most 10 queues.
 func (q *Queries) PeekQueues(ctx context.Context, instanceID string) ([]PeekQueuesRow, error) {
-	rows, err := q.query(ctx, q.peekQueuesStmt, PeekQueues, instanceID)
+	rows, err := q.db.QueryContext(ctx, PeekQueues, instanceID)
 	if err != nil {
 		return nil, err
 	}
@@ -629,6 +678,7 @@ func (q *Queries) PeekQueues(ctx context.Context, instanceID string) ([]PeekQueu
 			&i.Kind,
 			&i.Queue,
 			&i.WorkItem,
+			&i.PayloadID,
 			&i.VisibleAt,
 		); err != nil {
 			return nil, err
@@ -653,7 +703,7 @@ WHERE instance_id = ?2
 
 // Makes the messages of a held instance visible at once. Timers have no misfit and stay hidden.
 func (q *Queries) ShowHeld(ctx context.Context, now int64, instanceID string) (int64, error) {
-	result, err := q.exec(ctx, q.showHeldStmt, ShowHeld, now, instanceID)
+	result, err := q.db.ExecContext(ctx, ShowHeld, now, instanceID)
 	if err != nil {
 		return 0, err
 	}
@@ -671,7 +721,7 @@ WHERE instance_id = ?1
 // Makes all visible queue messages of an instance ones that make it fetchable, for a turn that
 // takes all of them.
 func (q *Queries) TakeWaiting(ctx context.Context, instanceID string, now int64) error {
-	_, err := q.exec(ctx, q.takeWaitingStmt, TakeWaiting, instanceID, now)
+	_, err := q.db.ExecContext(ctx, TakeWaiting, instanceID, now)
 	return err
 }
 
@@ -680,31 +730,35 @@ UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(?1, visible_at),
-    attempt_count = max(attempt_count - CAST(?2 AS INTEGER), 0),
-    misfit = coalesce(?3, misfit),
-    misfit_at = CASE WHEN ?3 IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(?4 AS INTEGER)) END
-WHERE instance_id = ?5
+    attempt_count = max(attempt_count - max(CAST(?2 AS INTEGER), min(CAST(?3 AS INTEGER), unnamed_count)), 0),
+    unnamed_count = max(unnamed_count - CAST(?3 AS INTEGER), 0),
+    misfit = coalesce(?4, misfit),
+    misfit_at = CASE WHEN ?4 IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(?5 AS INTEGER)) END
+WHERE instance_id = ?6
   AND kind IN (0, 1, 2, 3)
-  AND visible_at <= ?6
-  AND lock_token = ?7
+  AND visible_at <= ?7
+  AND lock_token = ?8
 `
 
 type UnlockMessagesParams struct {
-	VisibleAt  *int64
-	GiveBack   int64
-	Misfit     *string
-	Now        int64
-	InstanceID string
-	LockedAt   int64
-	LockToken  *string
+	VisibleAt   *int64
+	GiveBack    int64
+	UnnamedBack int64
+	Misfit      *string
+	Now         int64
+	InstanceID  string
+	LockedAt    int64
+	LockToken   *string
 }
 
 // Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
-// time, and with a NULL misfit its misfit.
+// time, and with a NULL misfit its misfit. give_back takes an attempt back, and unnamed_back only
+// that of a fetch that named no code.
 func (q *Queries) UnlockMessages(ctx context.Context, arg UnlockMessagesParams) error {
-	_, err := q.exec(ctx, q.unlockMessagesStmt, UnlockMessages,
+	_, err := q.db.ExecContext(ctx, UnlockMessages,
 		arg.VisibleAt,
 		arg.GiveBack,
+		arg.UnnamedBack,
 		arg.Misfit,
 		arg.Now,
 		arg.InstanceID,

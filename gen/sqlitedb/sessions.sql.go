@@ -26,7 +26,7 @@ type ClaimSessionParams struct {
 // Claims a session, or renews the claim. The caller has checked in the same transaction
 // that the session is free or its own.
 func (q *Queries) ClaimSession(ctx context.Context, arg ClaimSessionParams) error {
-	_, err := q.exec(ctx, q.claimSessionStmt, ClaimSession,
+	_, err := q.db.ExecContext(ctx, ClaimSession,
 		arg.SessionID,
 		arg.WorkerID,
 		arg.LockedUntil,
@@ -47,7 +47,7 @@ WHERE sessions.locked_until < ?1
 
 // Deletes expired sessions that have no activities left.
 func (q *Queries) CleanupSessions(ctx context.Context, now int64) (int64, error) {
-	result, err := q.exec(ctx, q.cleanupSessionsStmt, CleanupSessions, now)
+	result, err := q.db.ExecContext(ctx, CleanupSessions, now)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ LIMIT 1
 
 // Returns when the next session becomes free to claim; no row if no session has a live lease.
 func (q *Queries) NextSessionWake(ctx context.Context, now int64) (int64, error) {
-	row := q.queryRow(ctx, q.nextSessionWakeStmt, NextSessionWake, now)
+	row := q.db.QueryRowContext(ctx, NextSessionWake, now)
 	var locked_until int64
 	err := row.Scan(&locked_until)
 	return locked_until, err
@@ -87,7 +87,7 @@ type RenewSessionsParams struct {
 
 // Renews the sessions that the owners in a JSON list hold and that are neither expired nor idle.
 func (q *Queries) RenewSessions(ctx context.Context, arg RenewSessionsParams) (int64, error) {
-	result, err := q.exec(ctx, q.renewSessionsStmt, RenewSessions,
+	result, err := q.db.ExecContext(ctx, RenewSessions,
 		arg.LockedUntil,
 		arg.Owners,
 		arg.Now,
@@ -108,6 +108,6 @@ WHERE session_id = ?2
 
 // Records that a session is in use, if its lease is live.
 func (q *Queries) StampSession(ctx context.Context, now int64, sessionID string) error {
-	_, err := q.exec(ctx, q.stampSessionStmt, StampSession, now, sessionID)
+	_, err := q.db.ExecContext(ctx, StampSession, now, sessionID)
 	return err
 }

@@ -18,8 +18,9 @@ SELECT
     ) AS event_count,
     (
         -- octet_length counts UTF-8 bytes where length would count characters.
-        SELECT CAST(coalesce(sum(octet_length(h.event_data)), 0) AS INTEGER)
+        SELECT CAST(coalesce(sum(octet_length(h.event_data) + coalesce(p.json_bytes, 0)), 0) AS INTEGER)
         FROM history AS h
+        LEFT JOIN payload_texts AS p ON p.id = h.payload_id
         WHERE h.instance_id = i.instance_id
           AND h.execution_id = i.current_execution_id
     ) AS event_bytes,
@@ -41,7 +42,7 @@ type GetHistoryStatsRow struct {
 
 // Measures the history of the current execution, and reads its first event.
 func (q *Queries) GetHistoryStats(ctx context.Context, instanceID string) (GetHistoryStatsRow, error) {
-	row := q.queryRow(ctx, q.getHistoryStatsStmt, GetHistoryStats, instanceID)
+	row := q.db.QueryRowContext(ctx, GetHistoryStats, instanceID)
 	var i GetHistoryStatsRow
 	err := row.Scan(
 		&i.CurrentExecutionID,
@@ -81,7 +82,7 @@ type GetValueStatsRow struct {
 
 // Measures the present values of an instance, as ReadValues reads them.
 func (q *Queries) GetValueStats(ctx context.Context, instanceID string) (GetValueStatsRow, error) {
-	row := q.queryRow(ctx, q.getValueStatsStmt, GetValueStats, instanceID)
+	row := q.db.QueryRowContext(ctx, GetValueStats, instanceID)
 	var i GetValueStatsRow
 	err := row.Scan(&i.KeyCount, &i.ValueBytes)
 	return i, err

@@ -18,7 +18,7 @@ WHERE (instance_id, execution_id, activity_id) IN (
 // Cancels activities, locked or not. The argument is a JSON list of
 // [instance, execution, activity] triples.
 func (q *Queries) CancelWork(ctx context.Context, activities string) error {
-	_, err := q.exec(ctx, q.cancelWorkStmt, CancelWork, activities)
+	_, err := q.db.ExecContext(ctx, CancelWork, activities)
 	return err
 }
 
@@ -31,7 +31,7 @@ WHERE lock_token IS NULL
 
 // Counts activities without a live lease, visible or not.
 func (q *Queries) CountFreeWork(ctx context.Context, now *int64) (int64, error) {
-	row := q.queryRow(ctx, q.countFreeWorkStmt, CountFreeWork, now)
+	row := q.db.QueryRowContext(ctx, CountFreeWork, now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -67,7 +67,7 @@ type CountWaitingWorkRow struct {
 // Counts the activities among which NextWaitingWork finds the oldest. since is when the first of
 // them became ready.
 func (q *Queries) CountWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy int64) (CountWaitingWorkRow, error) {
-	row := q.queryRow(ctx, q.countWaitingWorkStmt, CountWaitingWork, tag, codeID, readyBy)
+	row := q.db.QueryRowContext(ctx, CountWaitingWork, tag, codeID, readyBy)
 	var i CountWaitingWorkRow
 	err := row.Scan(&i.Waiting, &i.Since)
 	return i, err
@@ -79,7 +79,7 @@ WHERE id = ?1
 `
 
 func (q *Queries) DeleteWork(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.deleteWorkStmt, DeleteWork, id)
+	_, err := q.db.ExecContext(ctx, DeleteWork, id)
 	return err
 }
 
@@ -89,7 +89,7 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 `
 
 func (q *Queries) DeleteWorkOf(ctx context.Context, instances string) (int64, error) {
-	result, err := q.exec(ctx, q.deleteWorkOfStmt, DeleteWorkOf, instances)
+	result, err := q.db.ExecContext(ctx, DeleteWorkOf, instances)
 	if err != nil {
 		return 0, err
 	}
@@ -106,7 +106,7 @@ WHERE id = ?1
 // Does what FinishWork does when no activity has a session. A statement of its own saves the
 // RETURNING, which costs as much as the deletion.
 func (q *Queries) EndWork(ctx context.Context, iD int64, lockToken *string, now *int64) (int64, error) {
-	result, err := q.exec(ctx, q.endWorkStmt, EndWork, iD, lockToken, now)
+	result, err := q.db.ExecContext(ctx, EndWork, iD, lockToken, now)
 	if err != nil {
 		return 0, err
 	}
@@ -115,12 +115,12 @@ func (q *Queries) EndWork(ctx context.Context, iD int64, lockToken *string, now 
 
 const EnqueueWork = `-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
-    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
-    ready, lock_token, locked_until, attempt_count
+    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, payload_id, visible_at, created_at,
+    ready, lock_token, locked_until, attempt_count, unnamed_count
 )
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8,
-    ?9, ?10, ?11, ?12
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,
+    ?10, ?11, ?12, ?13, ?14
 )
 `
 
@@ -132,16 +132,18 @@ type EnqueueWorkParams struct {
 	Tag          *string
 	CodeID       int64
 	WorkItem     string
+	PayloadID    *int64
 	Now          int64
 	Ready        int64
 	LockToken    *string
 	LockedUntil  *int64
 	AttemptCount int64
+	UnnamedCount int64
 }
 
 // Adds an activity, either ready or locked by the call that adds it.
 func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64, error) {
-	result, err := q.exec(ctx, q.enqueueWorkStmt, EnqueueWork,
+	result, err := q.db.ExecContext(ctx, EnqueueWork,
 		arg.InstanceID,
 		arg.ExecutionID,
 		arg.ActivityID,
@@ -149,11 +151,13 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64
 		arg.Tag,
 		arg.CodeID,
 		arg.WorkItem,
+		arg.PayloadID,
 		arg.Now,
 		arg.Ready,
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.AttemptCount,
+		arg.UnnamedCount,
 	)
 	if err != nil {
 		return 0, err
@@ -171,10 +175,23 @@ RETURNING session_id
 
 // Deletes an activity whose lease is live, and returns its session.
 func (q *Queries) FinishWork(ctx context.Context, iD int64, lockToken *string, now *int64) (*string, error) {
-	row := q.queryRow(ctx, q.finishWorkStmt, FinishWork, iD, lockToken, now)
+	row := q.db.QueryRowContext(ctx, FinishWork, iD, lockToken, now)
 	var session_id *string
 	err := row.Scan(&session_id)
 	return session_id, err
+}
+
+const GiveUnnamedBack = `-- name: GiveUnnamedBack :exec
+UPDATE worker_queue
+SET attempt_count = attempt_count - 1, unnamed_count = unnamed_count - 1
+WHERE id = ?1
+  AND unnamed_count > 0
+`
+
+// Gives the attempt of a fetch that named no code back, for an activity whose code others have named.
+func (q *Queries) GiveUnnamedBack(ctx context.Context, id int64) error {
+	_, err := q.db.ExecContext(ctx, GiveUnnamedBack, id)
+	return err
 }
 
 const ListLostWork = `-- name: ListLostWork :many
@@ -186,7 +203,7 @@ ORDER BY j.key
 
 // Lists the positions of those pairs in a JSON list of [id, token] that no activity has.
 func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, error) {
-	rows, err := q.query(ctx, q.listLostWorkStmt, ListLostWork, tokens)
+	rows, err := q.db.QueryContext(ctx, ListLostWork, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +265,7 @@ type ListWaitingWorkRow struct {
 
 // Lists the instances whose activities CountWaitingWork counts, or only the one whose id is given.
 func (q *Queries) ListWaitingWork(ctx context.Context, arg ListWaitingWorkParams) ([]ListWaitingWorkRow, error) {
-	rows, err := q.query(ctx, q.listWaitingWorkStmt, ListWaitingWork,
+	rows, err := q.db.QueryContext(ctx, ListWaitingWork,
 		arg.Tag,
 		arg.CodeID,
 		arg.ReadyBy,
@@ -353,7 +370,7 @@ type ListWorkHeadsRow struct {
 // Lists the oldest ready activity of each code with a tag, without a session (in_session 0)
 // and in a session (1). Each row costs two seeks. A NULL tag finds untagged activities.
 func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHeadsRow, error) {
-	rows, err := q.query(ctx, q.listWorkHeadsStmt, ListWorkHeads, tag)
+	rows, err := q.db.QueryContext(ctx, ListWorkHeads, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -377,40 +394,77 @@ func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHea
 
 const LockKeptWork = `-- name: LockKeptWork :exec
 UPDATE worker_queue
-SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
-WHERE id = ?3
+SET
+    ready = 0,
+    lock_token = ?1,
+    locked_until = ?2,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?3 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?3 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?4
 `
 
+type LockKeptWorkParams struct {
+	LockToken   *string
+	LockedUntil *int64
+	Unnamed     int64
+	WorkID      int64
+}
+
 // Does what LockWork does, for a caller that has the activity's data in memory.
-func (q *Queries) LockKeptWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) error {
-	_, err := q.exec(ctx, q.lockKeptWorkStmt, LockKeptWork, lockToken, lockedUntil, workID)
+func (q *Queries) LockKeptWork(ctx context.Context, arg LockKeptWorkParams) error {
+	_, err := q.db.ExecContext(ctx, LockKeptWork,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Unnamed,
+		arg.WorkID,
+	)
 	return err
 }
 
 const LockWork = `-- name: LockWork :one
 UPDATE worker_queue
-SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
-WHERE id = ?3
-RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at
+SET
+    ready = 0,
+    lock_token = ?1,
+    locked_until = ?2,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(?3 AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(?3 AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
+WHERE id = ?4
+RETURNING instance_id, session_id, work_item, payload_id, attempt_count, heartbeat, created_at
 `
+
+type LockWorkParams struct {
+	LockToken   *string
+	LockedUntil *int64
+	Unnamed     int64
+	WorkID      int64
+}
 
 type LockWorkRow struct {
 	InstanceID   string
 	SessionID    *string
 	WorkItem     string
+	PayloadID    *int64
 	AttemptCount int64
 	Heartbeat    *string
 	CreatedAt    int64
 }
 
-// Locks an activity that the caller has chosen in the same transaction.
-func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) (LockWorkRow, error) {
-	row := q.queryRow(ctx, q.lockWorkStmt, LockWork, lockToken, lockedUntil, workID)
+// Locks an activity that the caller has chosen in the same transaction. A fetch that names its
+// code forgets the attempts of those that named none.
+func (q *Queries) LockWork(ctx context.Context, arg LockWorkParams) (LockWorkRow, error) {
+	row := q.db.QueryRowContext(ctx, LockWork,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Unnamed,
+		arg.WorkID,
+	)
 	var i LockWorkRow
 	err := row.Scan(
 		&i.InstanceID,
 		&i.SessionID,
 		&i.WorkItem,
+		&i.PayloadID,
 		&i.AttemptCount,
 		&i.Heartbeat,
 		&i.CreatedAt,
@@ -464,7 +518,7 @@ FROM codes AS c
 // if there is none. A NULL tag finds untagged activities. The query goes from code to code
 // as NextInstance does.
 func (q *Queries) NextPlainWork(ctx context.Context, tag *string, knownID int64) (int64, error) {
-	row := q.queryRow(ctx, q.nextPlainWorkStmt, NextPlainWork, tag, knownID)
+	row := q.db.QueryRowContext(ctx, NextPlainWork, tag, knownID)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -555,7 +609,7 @@ type NextSessionWorkRow struct {
 // owners' sessions, one of which may have a very long queue, the query looks at each session
 // once instead.
 func (q *Queries) NextSessionWork(ctx context.Context, arg NextSessionWorkParams) (NextSessionWorkRow, error) {
-	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork,
+	row := q.db.QueryRowContext(ctx, NextSessionWork,
 		arg.Tag,
 		arg.CodeID,
 		arg.Now,
@@ -598,7 +652,7 @@ FROM (
 // Finds the oldest activity of a tag and code that has been ready since a time or longer; 0
 // if there is none.
 func (q *Queries) NextWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy *int64) (int64, error) {
-	row := q.queryRow(ctx, q.nextWaitingWorkStmt, NextWaitingWork, tag, codeID, readyBy)
+	row := q.db.QueryRowContext(ctx, NextWaitingWork, tag, codeID, readyBy)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -614,7 +668,7 @@ LIMIT 1
 
 // Returns when the next activity becomes ready without a write; no row for never.
 func (q *Queries) NextWorkWake(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.nextWorkWakeStmt, NextWorkWake)
+	row := q.db.QueryRowContext(ctx, NextWorkWake)
 	var wake_at int64
 	err := row.Scan(&wake_at)
 	return wake_at, err
@@ -633,7 +687,7 @@ LIMIT 2
 
 // Lists the two oldest ready activities of a tag and code without a session.
 func (q *Queries) OldestPlainWork(ctx context.Context, tag *string, codeID int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.oldestPlainWorkStmt, OldestPlainWork, tag, codeID)
+	rows, err := q.db.QueryContext(ctx, OldestPlainWork, tag, codeID)
 	if err != nil {
 		return nil, err
 	}
@@ -672,7 +726,7 @@ WHERE worker_queue.id IN (
 // first. The lease's token stays until the next fetch, because an abandon may still
 // present it. RefreshDueInboxes says why the limit is no parameter.
 func (q *Queries) ReadyDueWork(ctx context.Context, now *int64) (int64, error) {
-	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now)
+	result, err := q.db.ExecContext(ctx, ReadyDueWork, now)
 	if err != nil {
 		return 0, err
 	}
@@ -725,7 +779,7 @@ WHERE b.tag IS NOT NULL
 // Lists the tags of ready activities, for a worker that takes any tag. Each tag costs one
 // seek.
 func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.readyTagsStmt, ReadyTags)
+	rows, err := q.db.QueryContext(ctx, ReadyTags)
 	if err != nil {
 		return nil, err
 	}
@@ -768,7 +822,7 @@ type RenewWorkParams struct {
 // was set back after the lease had seemed to end. A NULL heartbeat keeps the details of the last
 // one.
 func (q *Queries) RenewWork(ctx context.Context, arg RenewWorkParams) (*string, error) {
-	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork,
+	row := q.db.QueryRowContext(ctx, RenewWork,
 		arg.LockedUntil,
 		arg.Heartbeat,
 		arg.ID,
@@ -819,7 +873,7 @@ WHERE c.code_id IS NOT NULL
 // Lists the codes of the set that activities of sessions with the tag wait for, for
 // NextSessionWork. The list may have codes that no activity waits for.
 func (q *Queries) SessionWorkCodes(ctx context.Context, knownID int64, tag *string) ([]int64, error) {
-	rows, err := q.query(ctx, q.sessionWorkCodesStmt, SessionWorkCodes, knownID, tag)
+	rows, err := q.db.QueryContext(ctx, SessionWorkCodes, knownID, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -914,7 +968,7 @@ type UnknownWorkCodesRow struct {
 // Lists the code that ready activities of a tag wait for, and that is in no set that was seen
 // since a time. With a mark of known_code_tags, only sets count that take the tag.
 func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, mark string, tag *string) ([]UnknownWorkCodesRow, error) {
-	rows, err := q.query(ctx, q.unknownWorkCodesStmt, UnknownWorkCodes, seenAfter, mark, tag)
+	rows, err := q.db.QueryContext(ctx, UnknownWorkCodes, seenAfter, mark, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -943,10 +997,11 @@ SET
     lock_token = NULL,
     locked_until = NULL,
     visible_at = ?2,
-    attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0)
+    attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0),
+    unnamed_count = max(unnamed_count - CAST(?3 AS INTEGER), 0)
 WHERE id = ?4
   AND lock_token = ?5
-RETURNING session_id, tag, code_id
+RETURNING session_id, tag, code_id, unnamed_count
 `
 
 type UnlockWorkParams struct {
@@ -958,14 +1013,15 @@ type UnlockWorkParams struct {
 }
 
 type UnlockWorkRow struct {
-	SessionID *string
-	Tag       *string
-	CodeID    int64
+	SessionID    *string
+	Tag          *string
+	CodeID       int64
+	UnnamedCount int64
 }
 
 // Puts an abandoned activity back. ready is 1 if it is visible at once.
 func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (UnlockWorkRow, error) {
-	row := q.queryRow(ctx, q.unlockWorkStmt, UnlockWork,
+	row := q.db.QueryRowContext(ctx, UnlockWork,
 		arg.Ready,
 		arg.VisibleAt,
 		arg.GiveBack,
@@ -973,7 +1029,12 @@ func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (UnlockW
 		arg.LockToken,
 	)
 	var i UnlockWorkRow
-	err := row.Scan(&i.SessionID, &i.Tag, &i.CodeID)
+	err := row.Scan(
+		&i.SessionID,
+		&i.Tag,
+		&i.CodeID,
+		&i.UnnamedCount,
+	)
 	return i, err
 }
 
@@ -982,7 +1043,7 @@ SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = ?1 AND q.lock_token 
 `
 
 func (q *Queries) WorkTokenExists(ctx context.Context, iD int64, lockToken *string) (bool, error) {
-	row := q.queryRow(ctx, q.workTokenExistsStmt, WorkTokenExists, iD, lockToken)
+	row := q.db.QueryRowContext(ctx, WorkTokenExists, iD, lockToken)
 	var found bool
 	err := row.Scan(&found)
 	return found, err

@@ -160,15 +160,24 @@ func TestImportersListFewModules(t *testing.T) {
 	}
 }
 
-// TestTheDemoCompilesFewModules keeps a newcomer's first command short: Azure's libraries
-// would take as long to compile as everything else together.
+// TestTheDemoCompilesFewModules keeps a newcomer's first command short: the demo links what the SQLite store is made
+// of, and a few lines that know a terminal.
 func TestTheDemoCompilesFewModules(t *testing.T) {
 	t.Parallel()
+	allowed := append(linkedModules(t, "./provider/sqlite"), "github.com/mattn/go-isatty")
+	for _, path := range linkedModules(t, "./cmd/duroxide/demo") {
+		if !slices.Contains(allowed, path) {
+			t.Errorf("the demo links %s, and the SQLite store does not", path)
+		}
+	}
+}
+
+// TestTheCommandCompilesNothingOfAzure keeps the command small: Azure's libraries would take as long to compile as
+// everything else together.
+func TestTheCommandCompilesNothingOfAzure(t *testing.T) {
+	t.Parallel()
 	const most = 20
-	linked := goCommand(t, root, "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/duroxide")
-	modules := strings.Fields(string(linked))
-	slices.Sort(modules)
-	modules = slices.Compact(modules)
+	modules := linkedModules(t, "./cmd/duroxide")
 	if len(modules) > most {
 		t.Errorf("duroxide links %d modules, and %d are the most:\n%s", len(modules), most, strings.Join(modules, "\n"))
 	}
@@ -177,6 +186,14 @@ func TestTheDemoCompilesFewModules(t *testing.T) {
 			t.Errorf("duroxide links %s", path)
 		}
 	}
+}
+
+// linkedModules lists the modules whose packages a package links.
+func linkedModules(t *testing.T, pkg string) []string {
+	t.Helper()
+	linked := strings.Fields(string(goCommand(t, root, "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", pkg)))
+	slices.Sort(linked)
+	return slices.Compact(linked)
 }
 
 // TestLibcIsTheOneSQLiteAsksFor keeps two versions together that belong together. modernc.org/sqlite is C translated to

@@ -29,7 +29,7 @@ const doctorAdvises = "what the doctor tells an administrator to execute, with n
 
 // otherFolders are not looked at: SQLite's SQL, generated code, what an application writes, what T-SQL is the subject of, programs of developers, and
 // what only tests import.
-var otherFolders = []string{"provider/sqlite", "gen", "examples", "internal/tsql", "tsqltest", "tools", "internal/testsupport", "provider/providertest"}
+var otherFolders = []string{"provider/sqlite", "gen", "examples", "tsql", "tools", "internal/testsupport", "provider/mssql/mssqltest", "provider/mssql/internal", "provider/providertest"}
 
 // statement is the beginning of a statement in T-SQL as this project writes it, or an object that only T-SQL names.
 var statement = regexp.MustCompile(`(?m)(?:^|;)\s*(?:` +

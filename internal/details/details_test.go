@@ -9,8 +9,8 @@ import (
 
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/details"
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

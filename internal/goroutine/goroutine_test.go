@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -9,33 +9,12 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Store is the store with a hook that is told of its calls; without a hook it is the store
-// itself. Ask [As], and not the language, which optional interfaces it has.
-func Store(s provider.Provider, h hook.Hook) provider.Provider {
+// Store is the store with a hook that is told of its calls; without a hook it is the store itself.
+func Store(s provider.Store, h hook.Hook) provider.Store {
 	if h == nil {
 		return s
 	}
-	return &store{Provider: s, hook: h}
-}
-
-// Inner is the store without a hook.
-func Inner(s provider.Provider) provider.Provider {
-	if o, ok := s.(*store); ok {
-		return o.Provider
-	}
-	return s
-}
-
-// As is the store as an optional interface of package provider. One with a hook has the same
-// as the store itself.
-func As[T any](s provider.Provider) (optional T, ok bool) {
-	if optional, ok = Inner(s).(T); !ok {
-		return optional, false
-	}
-	if told, ok := s.(T); ok {
-		return told, true
-	}
-	return optional, true
+	return &store{Store: s, hook: h}
 }
 
 // Call makes a call that belongs to no [Store], and tells the hook, which may be nil.
@@ -61,7 +40,7 @@ func (e ended) fetched(err error, turns, activities int) {
 	}
 }
 
-// took tells of a call of a [provider.Taker].
+// took tells of a call that takes work.
 func (e ended) took(err error, taken provider.Taken) {
 	turns := 0
 	if taken.Turn != nil {
@@ -73,10 +52,9 @@ func (e ended) took(err error, taken provider.Taken) {
 	e.fetched(err, turns, len(taken.Work))
 }
 
-// store tells a hook of its calls. It has all optional interfaces but those in
-// [provider.TxEnqueuer]'s manner, of which there are any number; see [As].
+// store tells a hook of its calls. Those of management are not told.
 type store struct {
-	provider.Provider
+	provider.Store
 
 	hook hook.Hook
 }
@@ -89,54 +67,54 @@ func (s *store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (item *provider.FetchedOrchestration, err error) {
 	told := s.begin(ctx, "fetch_orchestration_item")
-	item, err = s.Provider.FetchOrchestrationItem(ctx, params)
+	item, err = s.Store.FetchOrchestrationItem(ctx, params)
 	told.took(err, provider.Taken{Turn: item})
 	return item, err
 }
 
 func (s *store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) (err error) {
 	defer s.begin(ctx, "ack_orchestration_item").end(&err)
-	return s.Provider.AckOrchestrationItem(ctx, params)
+	return s.Store.AckOrchestrationItem(ctx, params)
 }
 
 func (s *store) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) (err error) {
 	defer s.begin(ctx, "abandon_orchestration_item").end(&err)
-	return s.Provider.AbandonOrchestrationItem(ctx, params)
+	return s.Store.AbandonOrchestrationItem(ctx, params)
 }
 
 func (s *store) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) (err error) {
 	defer s.begin(ctx, "renew_orchestration_item_lock").end(&err)
-	return s.Provider.RenewOrchestrationItemLock(ctx, lockToken, extendFor)
+	return s.Store.RenewOrchestrationItemLock(ctx, lockToken, extendFor)
 }
 
 func (s *store) Read(ctx context.Context, instance string) (_ []provider.Event, err error) {
 	defer s.begin(ctx, "read").end(&err)
-	return s.Provider.Read(ctx, instance)
+	return s.Store.Read(ctx, instance)
 }
 
 func (s *store) ReadWithExecution(ctx context.Context, instance string, executionID uint64) (_ []provider.Event, err error) {
 	defer s.begin(ctx, "read_with_execution").end(&err)
-	return s.Provider.ReadWithExecution(ctx, instance, executionID)
+	return s.Store.ReadWithExecution(ctx, instance, executionID)
 }
 
 func (s *store) AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []provider.Event) (err error) {
 	defer s.begin(ctx, "append_with_execution").end(&err)
-	return s.Provider.AppendWithExecution(ctx, instance, executionID, events)
+	return s.Store.AppendWithExecution(ctx, instance, executionID, events)
 }
 
 func (s *store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) (err error) {
 	defer s.begin(ctx, "enqueue_for_worker").end(&err)
-	return s.Provider.EnqueueForWorker(ctx, item)
+	return s.Store.EnqueueForWorker(ctx, item)
 }
 
 func (s *store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, delay time.Duration) (err error) {
 	defer s.begin(ctx, "enqueue_orchestrator").end(&err)
-	return s.Provider.EnqueueForOrchestrator(ctx, item, delay)
+	return s.Store.EnqueueForOrchestrator(ctx, item, delay)
 }
 
 func (s *store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (item *provider.FetchedWorkItem, err error) {
 	told := s.begin(ctx, "fetch_work_item")
-	item, err = s.Provider.FetchWorkItem(ctx, params)
+	item, err = s.Store.FetchWorkItem(ctx, params)
 	activities := 0
 	if item != nil {
 		activities = 1
@@ -147,45 +125,45 @@ func (s *store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 
 func (s *store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) (err error) {
 	defer s.begin(ctx, "ack_work_item").end(&err)
-	return s.Provider.AckWorkItem(ctx, lockToken, completion)
+	return s.Store.AckWorkItem(ctx, lockToken, completion)
 }
 
 func (s *store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) (err error) {
 	defer s.begin(ctx, "renew_work_item_lock").end(&err)
-	return s.Provider.RenewWorkItemLock(ctx, lockToken, extendFor)
+	return s.Store.RenewWorkItemLock(ctx, lockToken, extendFor)
 }
 
 func (s *store) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) (err error) {
 	defer s.begin(ctx, "abandon_work_item").end(&err)
-	return s.Provider.AbandonWorkItem(ctx, params)
+	return s.Store.AbandonWorkItem(ctx, params)
 }
 
 func (s *store) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (_ int, err error) {
 	defer s.begin(ctx, "renew_session_lock").end(&err)
-	return s.Provider.RenewSessionLock(ctx, params)
+	return s.Store.RenewSessionLock(ctx, params)
 }
 
 func (s *store) CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (_ int, err error) {
 	defer s.begin(ctx, "cleanup_orphaned_sessions").end(&err)
-	return s.Provider.CleanupOrphanedSessions(ctx, idleTimeout)
+	return s.Store.CleanupOrphanedSessions(ctx, idleTimeout)
 }
 
 func (s *store) GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (_ *provider.CustomStatus, err error) {
 	defer s.begin(ctx, "get_custom_status").end(&err)
-	return s.Provider.GetCustomStatus(ctx, instance, lastSeenVersion)
+	return s.Store.GetCustomStatus(ctx, instance, lastSeenVersion)
 }
 
 func (s *store) GetKVValue(ctx context.Context, instance, key string) (_ *string, err error) {
 	defer s.begin(ctx, "get_kv_value").end(&err)
-	return s.Provider.GetKVValue(ctx, instance, key)
+	return s.Store.GetKVValue(ctx, instance, key)
 }
 
 func (s *store) GetKVAllValues(ctx context.Context, instance string) (_ map[string]string, err error) {
 	defer s.begin(ctx, "get_kv_all_values").end(&err)
-	return s.Provider.GetKVAllValues(ctx, instance)
+	return s.Store.GetKVAllValues(ctx, instance)
 }
 
 func (s *store) GetInstanceStats(ctx context.Context, instance string) (_ *provider.InstanceStats, err error) {
 	defer s.begin(ctx, "get_instance_stats").end(&err)
-	return s.Provider.GetInstanceStats(ctx, instance)
+	return s.Store.GetInstanceStats(ctx, instance)
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 )
 
 // Encode returns a value's text. Errors are those of encoding/json.
@@ -28,7 +29,15 @@ func Encode(value any) (string, error) {
 // EncodeAs is [Encode] for a value that is decoded as a T, which matters when T is an
 // interface: then every string that reads as JSON keeps its quotes.
 func EncodeAs[T any](value T) (string, error) {
-	return encode(value, reflect.TypeFor[T]())
+	t := reflect.TypeFor[T]()
+	if isPlainString(t) {
+		text := reflect.ValueOf(value).String()
+		if !utf8.ValidString(text) {
+			text = string([]rune(text)) // as in JSON, each invalid byte becomes U+FFFD
+		}
+		return encodeString(text), nil
+	}
+	return encode(value, t)
 }
 
 // EncodeFitting is [EncodeAs] for a value that its receiver can read: one that cannot be decoded as a T again is

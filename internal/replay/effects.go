@@ -318,6 +318,17 @@ func ParentMessage(started provider.OrchestrationStarted, delta []provider.Event
 	return nil
 }
 
+// CallOfChild returns the event of the parent's history that started that child and has no result.
+func CallOfChild(history []provider.Event, parent, child string) (call provider.Event, ok bool) {
+	for _, event := range Unsettled(history) {
+		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
+		if ok && childInstance(parent, k.Instance) == child {
+			return event, true
+		}
+	}
+	return provider.Event{}, false
+}
+
 // ExecutionOfChild returns the execution of the parent's history in which event
 // id started that child, 0 when it is another history.
 func ExecutionOfChild(history []provider.Event, id uint64, parent, child string) uint64 {

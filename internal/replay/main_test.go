@@ -3,7 +3,7 @@ package replay_test
 import (
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

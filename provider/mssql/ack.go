@@ -85,7 +85,7 @@ func unlessZero[T comparable](v T) *T {
 // newAck makes the procedure's arguments of a turn's result. Error:
 // [provider.ErrInvalidArgument].
 func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationItemParams, error) {
-	r, err := columns.NewTurnResult(opAckOrchestration, params)
+	r, err := columns.NewTurnResult(opAckOrchestration, params, 0)
 	if err != nil {
 		return mssqldb.AckOrchestrationItemParams{}, err
 	}

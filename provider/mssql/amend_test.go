@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // TestAmendmentIsFound runs one scenario of the kit as tools/mutate does, on a procedure that compares the end of a lease the wrong

@@ -26,7 +26,7 @@ func (s *Store) AppendWithExecution(
 	if err := columns.CheckExecution(operation, executionID); err != nil {
 		return err
 	}
-	checked, err := columns.NewEvents(operation, events)
+	checked, err := columns.NewEvents(operation, events, 0)
 	if err != nil {
 		return err
 	}

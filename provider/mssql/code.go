@@ -110,7 +110,7 @@ func codeRows(known *provider.KnownCode) []mssqldb.CodeListV1Row {
 	return rows
 }
 
-// UnknownCode implements [provider.CodeSelector]. It reads all ready activities:
+// UnknownCode implements [provider.Store]. It reads all ready activities:
 // call it every minute rather than every second.
 //
 // Error: [provider.ErrInvalidArgument] for a negative duration.
@@ -146,7 +146,7 @@ func newUnknownCode(row mssqldb.ListUnknownCodeCodesRow) provider.UnknownCode {
 	return code
 }
 
-// WaitingForCode implements [provider.CodeSelector]. It reads all ready activities.
+// WaitingForCode implements [provider.Store]. It reads all ready activities.
 //
 // Error: [provider.ErrInvalidArgument] for a negative duration.
 func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
@@ -183,7 +183,7 @@ func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor 
 	return list, nil
 }
 
-// KnownVersions implements [provider.CodeSelector].
+// KnownVersions implements [provider.Store].
 //
 // Error: [provider.ErrInvalidArgument] for a negative duration.
 func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {

@@ -25,7 +25,9 @@ type Config struct {
 	AutoMigrate bool
 
 	// CallTimeout limits each attempt of a call. Default 60 s; -1 is no limit. A call that exceeded it may still have
-	// taken effect: its error is retryable, but the store does not repeat the call itself.
+	// taken effect: its error is retryable, but the store does not repeat the call itself. A start, an event or a
+	// message for an instance that somebody's transaction keeps locked waits about that long in all, and then nothing
+	// was sent.
 	CallTimeout time.Duration
 
 	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min; -1

@@ -75,12 +75,12 @@ func TestPoolFromEnv(t *testing.T) {
 
 func TestSchemaNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"a", "Tenant 1", "a]b", "a[b", "a'b", `a"b`, "ä😀", "a.b", "a;DROP", strings.Repeat("x", 100)} {
+	for _, name := range []string{"a", "Tenant 1", "a'b", `a"b`, "ä😀", "a;DROP", strings.Repeat("x", 100)} {
 		if _, err := (&Config{Schema: name}).withDefaults(); err != nil {
 			t.Errorf("schema %q is refused: %v", name, err)
 		}
 	}
-	for _, name := range []string{"a\x00b", "a\nb", " a", "a ", strings.Repeat("x", 200)} {
+	for _, name := range []string{"a\x00b", "a\nb", " a", "a ", "a]b", "a[b", "a.b", strings.Repeat("x", 200)} {
 		if _, err := New(nil, &Config{Schema: name}); !errors.Is(err, provider.ErrInvalidArgument) || !strings.Contains(err.Error(), "Schema") {
 			t.Errorf("schema %q: error %v; want %v", name, err, provider.ErrInvalidArgument)
 		}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/providertest"
 )
 
@@ -25,13 +25,13 @@ func TestConformance(t *testing.T) {
 		LockTimeout: lease, ShortPollLimit: lease,
 	}
 	if racing.Part() {
-		config.MaxPayload = 2 << 20 // what is larger takes its time in loops over characters
+		config.MaxPayload, config.Rows = 2<<20, 150
 	}
 	providertest.Run(t, config)
 }
 
 // openPooled opens a store on an empty schema. Schemas are used again by later tests,
-// with their connections: a new connection has to learn every procedure.
+// with their connections.
 func openPooled(t *testing.T) providertest.Store {
 	t.Helper()
 	db, schema := mssqltest.Pooled(t)
@@ -99,6 +99,13 @@ func hooksOf(db *sql.DB, schema string) providertest.Store {
 				ids[i] = restored(ids[i])
 			}
 			return ids, err
+		},
+		Spoil: func(ctx context.Context) (mend func() error, err error) {
+			indexes := func(change string) error {
+				_, err := db.ExecContext(ctx, fmt.Sprintf("ALTER INDEX uq_inboxes_token ON [%[1]s].inboxes %[2]s; ALTER INDEX uq_worker_queue_token ON [%[1]s].worker_queue %[2]s", schema, change))
+				return err
+			}
+			return func() error { return indexes("REBUILD") }, indexes("DISABLE")
 		},
 	}
 }

@@ -9,12 +9,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.DeadLetterAdmin = (*Store)(nil)
-
 // workQueue is dead_letters.queue of an activity.
 const workQueue = "worker"
 
-// CountDeadLetters implements [provider.DeadLetterAdmin].
+// CountDeadLetters implements [provider.Store].
 func (s *Store) CountDeadLetters(ctx context.Context) (uint64, error) {
 	result, err := read(ctx, s, "count_dead_letters", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.CountDeadLettersResult, error) {
 		return q.CountDeadLetters(ctx)
@@ -22,7 +20,7 @@ func (s *Store) CountDeadLetters(ctx context.Context) (uint64, error) {
 	return uint64(result.Letters.Letters), err
 }
 
-// ListDeadLetters implements [provider.DeadLetterAdmin].
+// ListDeadLetters implements [provider.Store].
 func (s *Store) ListDeadLetters(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error) {
 	params := mssqldb.ListDeadLettersParams{After: columns.Clamp(query.After), Limit: int32(query.Rows())}
 	if query.InstanceID != "" {
@@ -53,7 +51,7 @@ func deadLetter(row mssqldb.ListDeadLettersLettersRow) provider.DeadLetter {
 	}
 }
 
-// GetDeadLetter implements [provider.DeadLetterAdmin].
+// GetDeadLetter implements [provider.Store].
 func (s *Store) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLetter, error) {
 	return s.getDeadLetter(ctx, "get_dead_letter", id)
 }
@@ -73,7 +71,7 @@ func (s *Store) getDeadLetter(ctx context.Context, operation string, id uint64) 
 	return &letter, nil
 }
 
-// RequeueDeadLetter implements [provider.DeadLetterAdmin].
+// RequeueDeadLetter implements [provider.Store].
 func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (found bool, err error) {
 	const operation = "requeue_dead_letter"
 	letter, err := s.getDeadLetter(ctx, operation, id)
@@ -92,7 +90,7 @@ func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (found bool, e
 		return false, err
 	}
 	params := mssqldb.RequeueMessageParams{
-		ID: int64(letter.ID), InstanceID: m.InstanceID, Kind: m.Kind, Name: m.Name, Version: m.Version, WorkItem: m.WorkItem, DelayMs: m.DelayMs,
+		ID: int64(letter.ID), InstanceID: m.InstanceID, Kind: m.Kind, Name: m.Name, Version: m.Version, WorkItem: m.WorkItem, DelayMs: m.DelayMs, Queue: m.Queue,
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		result, err := q.RequeueMessage(ctx, params)
@@ -107,7 +105,7 @@ func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (found bool, e
 }
 
 func (s *Store) requeueWork(ctx context.Context, operation string, id uint64, item provider.WorkItem) (found bool, err error) {
-	checked, err := columns.NewWork(operation, item)
+	checked, err := columns.NewWork(operation, item, 0)
 	if err != nil {
 		return false, err
 	}
@@ -131,7 +129,7 @@ func (s *Store) requeueWork(ctx context.Context, operation string, id uint64, it
 	return true, nil
 }
 
-// DeleteDeadLetter implements [provider.DeadLetterAdmin].
+// DeleteDeadLetter implements [provider.Store].
 func (s *Store) DeleteDeadLetter(ctx context.Context, id uint64) (found bool, err error) {
 	err = s.call(ctx, "delete_dead_letter", once, func(ctx context.Context, q *mssqldb.Queries) error {
 		result, err := q.DeleteDeadLetter(ctx, mssqldb.DeleteDeadLetterParams{ID: columns.Clamp(id)})

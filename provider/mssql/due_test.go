@@ -11,7 +11,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // Rule T2: however many timers are due at once, the lease of a turn begins when it is taken. No turn loses its lease, so none is tried

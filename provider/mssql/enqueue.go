@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math"
 	"time"
 
@@ -23,7 +24,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 	if err != nil {
 		return err
 	}
-	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+	err = s.send(ctx, operation, params.InstanceID, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.EnqueueForOrchestrator(ctx, params)
 	})
 	if err != nil {
@@ -31,6 +32,26 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 	}
 	s.sent(params.DelayMs)
 	return nil
+}
+
+// send is call for a message. What the instance's other senders keep locked is waited for as long as ctx and
+// Config.CallTimeout allow, mostly without a connection.
+func (s *Store) send(ctx context.Context, operation, instance string, run func(context.Context, *mssqldb.Queries) error) error {
+	for began, n := time.Now(), 0; ; n++ {
+		err := s.call(ctx, operation, once, run)
+		if !isLockTimeout(err) {
+			return err
+		}
+		waited := time.Since(began)
+		blocked := provider.Retryable(operation, fmt.Sprintf("nothing was sent, because somebody's open transaction has kept instance %q, or the name that it starts, locked for %v; "+
+			"try again, and look for the session that blocks", restored(instance), waited.Round(time.Millisecond)), err)
+		if s.retries.patience > 0 && waited >= s.retries.patience {
+			return blocked
+		}
+		if s.retries.pause(ctx, s.retries.backoff(n)) != nil {
+			return contextError(ctx, operation, blocked)
+		}
+	}
 }
 
 // EnqueueTx implements [provider.TxEnqueuer]: it is EnqueueForOrchestrator inside the caller's own transaction. The
@@ -65,14 +86,13 @@ func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkIte
 	return s.within(ctx, operation, tx, func(q *mssqldb.Queries) error { return q.EnqueueForOrchestrator(ctx, params) })
 }
 
-// within runs a call in the caller's transaction. It is one without lists, so that both forms
-// are the same.
+// within runs a call in the caller's transaction.
 func (s *Store) within(ctx context.Context, operation string, tx *sql.Tx, run func(*mssqldb.Queries) error) error {
 	if err := s.enter(operation); err != nil {
 		return err
 	}
 	defer s.leave()
-	err := run(s.forms.native.WithTx(tx))
+	err := run(s.queries.WithTx(tx))
 	if err != nil && ctx.Err() != nil {
 		// The driver may report a broken connection, which is how it gave up waiting.
 		return provider.ContextError(ctx, operation)
@@ -85,7 +105,7 @@ func newEnqueue(
 	operation string, item provider.WorkItem, after time.Duration,
 ) (mssqldb.EnqueueForOrchestratorParams, error) {
 	var params mssqldb.EnqueueForOrchestratorParams
-	m, err := columns.NewMessage(operation, item)
+	m, err := columns.NewMessage(operation, item, 0)
 	if err != nil {
 		return params, err
 	}
@@ -128,7 +148,7 @@ func (s *Store) sent(delayMs int64) {
 // instance, and for ids, sessions and tags that are too long.
 func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
 	const operation = "enqueue_for_worker"
-	checked, err := columns.NewWork(operation, item)
+	checked, err := columns.NewWork(operation, item, 0)
 	if err != nil {
 		return err
 	}

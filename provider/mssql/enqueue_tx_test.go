@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 // A shop is an application: it has a table in the store's database, and sends messages together with rows of it.
@@ -139,7 +139,7 @@ func TestEnqueueTx(t *testing.T) {
 
 func (s *shop) testCommit(t *testing.T) {
 	tx := s.place(t, "committed")
-	turn, err := fetchTurn(t, s.store)
+	turn, err := fetchTurn(t.Context(), s.store)
 	ok(t, err)
 	if turn != nil {
 		t.Errorf("a message that is not committed was fetched: %+v", turn.Item)
@@ -160,7 +160,7 @@ func (s *shop) testRollback(t *testing.T) {
 	tx := s.place(t, "rolled back")
 	ok(t, tx.Rollback())
 	s.check(t, "rolled back", 0, 0)
-	turn, err := fetchTurn(t, s.store)
+	turn, err := fetchTurn(t.Context(), s.store)
 	ok(t, err)
 	if turn != nil {
 		t.Errorf("a message that was rolled back was fetched: %+v", turn.Item)
@@ -401,9 +401,8 @@ func (s *shop) testLevel(t *testing.T, level sql.IsolationLevel, order string, s
 	}
 	before := s.level(t, tx)
 	err = send(t.Context(), tx, order)
-	if level == sql.LevelSnapshot || err != nil && mssqltest.Server(t).Babelfish {
-		refused := hasNumber(err, 50001) && errors.Is(err, errors.ErrUnsupported) && !provider.IsRetryable(err)
-		if !refused && !mssqltest.Server(t).Babelfish {
+	if level == sql.LevelSnapshot {
+		if !hasNumber(err, 50001) || !errors.Is(err, errors.ErrUnsupported) || provider.IsRetryable(err) {
 			t.Errorf("%s: %v, want 50001 and an ErrUnsupported that is not retryable", order, err)
 		}
 		s.checkRefused(t, tx, order)
@@ -461,9 +460,6 @@ func (s *shop) testBreak(t *testing.T) {
 
 // testRole is a user who may do what the store does, and what the application does with its own table.
 func (s *shop) testRole(t *testing.T) {
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
-	}
 	user, dsn := loginWithRole(t, migrate.RoleName(s.schema))
 	ok(t, run(t, s.db, "GRANT INSERT ON "+s.orders+" TO ["+user+"]"))
 	db := connect(t, dsn)

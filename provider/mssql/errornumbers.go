@@ -57,10 +57,9 @@ var (
 )
 
 // faults are the numbers of the server. One that is missing is permanent: a
-// programming error, or something an operator must see. For whoever holds a lock it is not, see holderOperations.
-// The negative and small numbers
-// of the .NET client (-2, 20, 64, 121, 233, 10053, 10054, 10060) are not here: the
-// server never sends them with that meaning.
+// programming error, or something an operator must see. For whoever holds a lock it is not, see
+// columns.HolderOperations. The negative and small numbers of the .NET client (-2, 20, 64, 121, 233, 10053, 10054,
+// 10060) are not here: the server never sends them with that meaning.
 var faults = map[int32]fault{
 	// The driver's own: a statement was to run in a transaction that the server had
 	// already rolled back, or the server failed a request, which it may have carried out,
@@ -203,8 +202,6 @@ var faults = map[int32]fault{
 	8152: refusedValue, // text too long
 	8169: refusedValue, // conversion
 
-	// Babelfish reports many different errors by this number, which so says nothing.
-	33557097: {advice: "Babelfish reports an error that it has no number for; if it says that something does not exist, run `duroxide migrate up`"},
 }
 
 // quoting are the numbers whose texts quote values, which may be somebody's data.
@@ -213,15 +210,6 @@ var quoting = []int32{220, 232, 241, 244, 245, 248, 295, 547, 2601, 2627, 2628, 
 // adminOperations are those whose procedures are granted to the role for administration.
 var adminOperations = []string{
 	"delete_instance", "delete_instances_atomic", "delete_instance_bulk", "delete_orphan_messages", "prune_executions", "prune_executions_bulk",
-}
-
-// holderOperations are those that whoever holds a lock token makes. An error of theirs that is permanent says that what is held is
-// at fault: the orchestration fails, the activity is cancelled. So only what the procedures throw on purpose (meanings) and a value
-// that the server does not take (refusedValue) are permanent to them. All else is of unknown outcome, also a number that nobody has
-// listed: the call is repeated while the lease lasts.
-var holderOperations = []string{
-	opAckOrchestration, "renew_orchestration_item_lock", "abandon_orchestration_item",
-	opAckWork, "renew_work_item_lock", "keep_heartbeat", "abandon_work_item", "renew_locks",
 }
 
 // judgeNumbers tells what an error of the server means. The server may report several

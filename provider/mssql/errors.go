@@ -15,6 +15,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
@@ -121,7 +122,10 @@ func classify(operation string, err error) error {
 		f = noAdmin
 		f.advice += detail(reported)
 	}
-	if f.class == permanent && !f.refused && slices.Contains(holderOperations, operation) {
+	// To whoever holds a lock, only what the procedures throw on purpose (meanings) and a value that the server does
+	// not take (refusedValue) are permanent. All else is of unknown outcome, also a number that nobody has listed: the
+	// call is repeated while the lease lasts.
+	if f.class == permanent && !f.refused && slices.Contains(columns.HolderOperations, operation) {
 		f.class = unknown
 	}
 	return f.report(operation, err)

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/interleave"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/internal/interleave"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // The store's operations run beside each other in many orders, with row versions and without, and with other plans than the

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 // failover is a store on a server whose connections, as far as the test says, lead to an old primary.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // childrenVariable says how many children the widest turn starts. The default costs a second. What has to hold is 2000.

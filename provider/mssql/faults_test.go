@@ -19,10 +19,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 const (
@@ -75,11 +75,7 @@ func TestCutAnywhere(t *testing.T) {
 	r := newCutter(t, rand.New(rand.NewPCG(seed, 0)))
 	names := slices.Sorted(maps.Keys(repeated))
 	names = append(names, unrepeatable...)
-	cuts := uint64(60)
-	if mssqltest.Server(t).Babelfish {
-		cuts = 20 // a new connection takes its time there
-	}
-	for n := range number(t, cutsVariable, cuts) {
+	for n := range number(t, cutsVariable, 60) {
 		r.cut(names[r.random.IntN(len(names))])
 		if t.Failed() {
 			return
@@ -97,7 +93,7 @@ type cutter struct {
 	random *rand.Rand
 	schema string
 	// owner and direct go to the server, db and proxied through the proxy, on one connection. It is used again if it has
-	// survived, since a new one has to learn the procedures first.
+	// survived.
 	owner   *sql.DB
 	direct  *mssql.Store
 	proxy   *tdsproxy.Proxy
@@ -132,8 +128,7 @@ func newCutter(t *testing.T, random *rand.Rand) *cutter {
 	return c
 }
 
-// reopen makes a new store of the proxied connection. The one before it gives back first what a cut fetch may hold. The
-// first call asks what the server is: it is not the one that is to be cut.
+// reopen makes a new store of the proxied connection. The one before it gives back first what a cut fetch may hold.
 func (c *cutter) reopen() {
 	c.t.Helper()
 	if c.proxied != nil {
@@ -142,7 +137,6 @@ func (c *cutter) reopen() {
 	var err error
 	c.proxied, err = mssql.New(c.db, &mssql.Config{Schema: c.schema, DisableWakeups: true})
 	ok(c.t, err)
-	ok(c.t, second(c.proxied.Read(c.t.Context(), "nobody")))
 }
 
 // TestCutFetchesGiveBack cuts fetches that the server carries out: the next one, of another process, gets the same at once,

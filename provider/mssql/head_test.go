@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // Rules about the head of an inbox, the message by which a fetch finds the instance.
@@ -40,7 +40,7 @@ func TestRetryOfAHeldInstanceAfterTheClockWasSetBack(t *testing.T) {
 	held, err := store.RetryHeldInstance(t.Context(), "i")
 	ok(t, err)
 	set("locked_until = 1")
-	if turn, err = fetchTurn(t, store); err != nil || !held || turn == nil || len(turn.Item.Messages) != 2 {
+	if turn, err = fetchTurn(t.Context(), store); err != nil || !held || turn == nil || len(turn.Item.Messages) != 2 {
 		t.Errorf("held: %t; fetched %+v, %v; want both messages", held, turn, err)
 	}
 }

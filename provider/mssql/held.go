@@ -69,7 +69,7 @@ func (h holder) missing(ctx context.Context, s *Store, locked *lockedTurn, item 
 // without a gap up to the last event counts only if the lease still lasts.
 func (h holder) read(ctx context.Context, s *Store, locked *lockedTurn, from int64, last columns.Event) ([]columns.Event, error) {
 	for ; ; from = 0 {
-		params := mssqldb.ReadHistoryParams{InstanceID: *locked.Item.InstanceID, ExecutionID: &locked.Item.ExecutionID, FirstEvent: from}
+		params := mssqldb.ReadHistoryParams{InstanceID: locked.Item.InstanceID, ExecutionID: &locked.Item.ExecutionID, FirstEvent: from}
 		result, err := read(ctx, s, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ReadHistoryResult, error) {
 			return q.ReadHistory(ctx, params)
 		})

@@ -7,17 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 // longTurn leaves an instance with that many events and a message.
 func longTurn(t *testing.T, store *mssql.Store, instance string, events int) {
 	t.Helper()
 	ok(t, store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{Instance: instance, Orchestration: "Order", ExecutionID: 1}, 0))
-	turn, err := fetchTurn(t, store)
+	turn, err := fetchTurn(t.Context(), store)
 	ok(t, err)
 	delta := []provider.Event{{EventID: 1, DuroxideVersion: "0.1.32", Kind: provider.OrchestrationStarted{Name: "Order", Version: "1.0.0"}}}
 	for len(delta) < events {
@@ -66,7 +66,7 @@ func TestFetchOfHeldHistory(t *testing.T) {
 		requests, _ := p.taken()
 		var calls []string
 		for _, r := range requests {
-			calls = append(calls, procedureOf(t, schema, r))
+			calls = append(calls, procedureOf(schema, r))
 		}
 		if diff := cmp.Diff(test.calls, calls); diff != "" || len(turn.Item.History) != test.sent {
 			t.Errorf("%d events, %d held: %d sent; calls (-want +got):\n%s", test.events, test.held, len(turn.Item.History), diff)
@@ -89,7 +89,7 @@ func TestHeldHistoryDeletedMeanwhile(t *testing.T) {
 		store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
 		longTurn(t, store, "instance", 100)
 		p.OnRequest(func(r tdsproxy.Request) tdsproxy.Action {
-			if procedureOf(t, schema, r) == "read_history" {
+			if procedureOf(schema, r) == "read_history" {
 				for _, statement := range []string{
 					"DELETE FROM [%s].orchestrator_queue", "DELETE FROM [%s].inboxes", statement,
 				} {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // eventsVariable says how many events are deleted. The default costs a second or two. What has to hold is 500000.
@@ -187,7 +187,7 @@ func TestPageTouchesFewKeys(t *testing.T) {
 		}
 		for more := true; more; more = query.After != "" {
 			keys := c.server.CountKeys(func() {
-				page, err := c.Admin().(provider.InstancePager).ListInstancePage(t.Context(), query)
+				page, err := c.ListInstancePage(t.Context(), query)
 				ok(t, err)
 				query.After = page.Next
 			})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // ghostsVariable says how many turns, and as many activities, are taken and acknowledged behind the reader. The default costs a second.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // The tests of this file count the keys that calls of the store touch, whatever locks they take: beside a few rows, and with the
@@ -143,13 +143,13 @@ func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 	t.Parallel()
 	names := known("Order0", "Order1", "Order2", "Order3")
 	growing(t, []counted{
-		{"fetch", 30, "each of four codes and its oldest instance is looked at; one is taken with all of its keys, and its message", fetchesTurn(nil), 0},
+		{"fetch", 40, "each of four codes, the sets that have it and its oldest instance is looked at; one is taken with all of its keys, and its message", fetchesTurn(nil), 0},
 		{"renew", 5, "the token and the instance", func(c *crowd) error {
 			return c.RenewOrchestrationItemLock(c.t.Context(), c.turn.LockToken, lease)
 		}, 0},
 		{"ack", 40, "two instances and their state, a message that goes and one that comes, an activity, the instance and its execution", acksTurn, 0},
 		{"fetch by names", 35, "as without, and four names", fetchesTurn(names), 0},
-		{"abandon", 16, "the token, the instance with its keys and its state, the message", func(c *crowd) error {
+		{"abandon", 20, "the token, the instance with its keys and its state, the message, the sets that have its code", func(c *crowd) error {
 			return c.AbandonOrchestrationItem(c.t.Context(), provider.AbandonParams{LockToken: c.turn.LockToken})
 		}, 0},
 		{"enqueue", 12, "the instance and its state, the message", func(c *crowd) error {
@@ -198,6 +198,29 @@ func TestTurnsOfManyTimersTouchFewKeys(t *testing.T) { //nolint:tparallel // the
 		quoted(startOf("@id", "Order")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
 }
 
+// Rule Q8: what a turn touches does not depend on how many messages wait in a queue that it is shown the oldest of.
+func TestTurnsOfLongQueuesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
+	t.Parallel()
+	growing(t, []counted{
+		{"fetch", 700, "the code and the instance with its keys, its start, the oldest hundred messages of its queue", func(c *crowd) (err error) {
+			c.turn, err = c.FetchOrchestrationItem(c.t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Peek: true})
+			if err == nil && (c.turn == nil || len(c.turn.Item.Messages) != 1+provider.MaxPeeked) {
+				err = errors.New("the turn has not the start and the oldest messages")
+			}
+			return err
+		}, 0},
+		{"abandon", 500, "the token, the instance with its keys and its state, a hundred messages", func(c *crowd) error {
+			return c.AbandonOrchestrationItem(c.t.Context(), provider.AbandonParams{LockToken: c.turn.LockToken})
+		}, 0},
+	}, fmt.Sprintf(`
+		SET @id = N'busy'; SET @item = %s;
+		IF @n = 1
+			EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = N'Order', @version = N'', @work_item = @item, @delay_ms = 0;
+		SET @item = %s;
+		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 0, @name = NULL, @version = NULL, @work_item = @item, @delay_ms = 0, @queue = N'numbers';`,
+		quoted(startOf("@id", "Order")), quoted(provider.QueueMessageItem{Instance: "@id", Name: "numbers", Data: "1"})))
+}
+
 func fetchesTurn(set *provider.KnownCode) func(c *crowd) error {
 	return func(c *crowd) (err error) {
 		c.turn, err = c.FetchOrchestrationItem(c.t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Known: set})
@@ -237,17 +260,17 @@ func TestActivitiesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls 
 	owner := &provider.SessionFetchConfig{OwnerID: "w1", LockTimeout: lease}
 	names := known("Pay0", "Pay1", "Pay2", "Pay3")
 	growing(t, []counted{
-		{"fetch", 25, "each of four names and its oldest activity is looked at; one is taken with all of its keys", fetchesWork(provider.FetchWorkParams{}), 0},
+		{"fetch", 38, "each of four names, the sets that have it and its oldest activity is looked at; one is taken with all of its keys", fetchesWork(provider.FetchWorkParams{}), 0},
 		{"renew", 5, "the token and the activity", func(c *crowd) error { return c.RenewWorkItemLock(c.t.Context(), c.work.LockToken, lease) }, 0},
 		{"ack", 16, "the activity with all of its keys, the instance and its state, the message", acksWork, 0},
-		{"fetch by names", 28, "as without, and four names", fetchesWork(provider.FetchWorkParams{Known: names}), 0},
-		{"abandon", 10, "the token, the activity with all of its keys", abandonsWork, 0},
 		{"fetch of a session", 110, "for each of two names, up to 20 activities and the owners of their sessions", fetchesWork(provider.FetchWorkParams{Session: owner, Tags: desk}), 0},
 		{"ack of a session", 20, "as of others, and the session", acksWork, 0},
+		{"fetch of any tag", 124, "activities with sessions and without, and the sets that have their names", fetchesWork(provider.FetchWorkParams{Session: owner, Tags: provider.AnyTag()}), 0},
+		{"give that back", 10, "as of others", abandonsWork, 0},
+		{"fetch by names", 28, "as without, and four names", fetchesWork(provider.FetchWorkParams{Known: names}), 0},
+		{"abandon", 10, "the token, the activity with all of its keys", abandonsWork, 0},
 		{"fetch of a session by names", 110, "as without, and four names", fetchesWork(provider.FetchWorkParams{Session: owner, Tags: desk, Known: names}), 0},
 		{"give back", 10, "as of others", abandonsWork, 0},
-		{"fetch of any tag", 120, "activities with sessions and without", fetchesWork(provider.FetchWorkParams{Session: owner, Tags: provider.AnyTag()}), 0},
-		{"give that back", 10, "as of others", abandonsWork, 0},
 		{"enqueue", 5, "the activity with its keys", func(c *crowd) error { return c.EnqueueForWorker(c.t.Context(), activityOf("new", "Pay1")) }, 0},
 		{"renew sessions", 10, "the one session, not those of others", renewsSession, 0},
 		{"fetch when activities are due", 500, "as without, and a portion of 64 activities", later(fetchesWork(provider.FetchWorkParams{})), 0},

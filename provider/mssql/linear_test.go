@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/linear"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/providertest/linear"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // Calls that many clients make at the same time are answered as if they had been made one after the other, with row versions and

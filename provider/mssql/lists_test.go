@@ -9,27 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// listForms are the two ways in which lists travel. Babelfish has only one of them.
-func listForms(t *testing.T) map[string][]mssqldb.Option {
-	t.Helper()
-	forms := map[string][]mssqldb.Option{"documents": {mssqldb.WithTablesAsJSON()}}
-	if !mssqltest.Server(t).Babelfish {
-		forms["native"] = nil
-	}
-	return forms
-}
-
-// queriesOn are the procedures of a schema in the form that the server takes.
-func queriesOn(t *testing.T, db mssqldb.DBTX, schema string, options ...mssqldb.Option) *mssqldb.Queries {
-	t.Helper()
-	if mssqltest.Server(t).Babelfish {
-		options = append(options, mssqldb.WithTablesAsJSON())
-	}
-	return mssqldb.New(db, append(options, mssqldb.WithSchema(mssql.DefaultSchema, schema))...)
+// queriesOn are the procedures of a schema.
+func queriesOn(db mssqldb.DBTX, schema string) *mssqldb.Queries {
+	return mssqldb.New(db, mssqldb.WithSchema(mssql.DefaultSchema, schema))
 }
 
 // badLists spoil one list each: two rows in the same place, which its table type refuses. An INSERT that fails with that
@@ -57,40 +43,37 @@ var badLists = map[string]func(*mssqldb.AckOrchestrationItemParams){
 func TestListThatFailsCommitsNothing(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
-	for form, options := range listForms(t) {
-		for list, spoil := range badLists {
-			name := form + " " + list
-			q := queriesOn(t, db, schema, options...)
-			ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: name, Kind: 2, WorkItem: "{}"}))
-			turn, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds()})
-			ok(t, err)
-			if turn.Item == nil {
-				t.Fatalf("%s: nothing to fetch", name)
-			}
-			good := mssqldb.AckOrchestrationItemParams{LockToken: lockToken(name), ExecutionID: 1, Events: []mssqldb.EventListV1Row{
-				{Position: 0, EventID: 1, EventType: "A", EventData: "{}", DataBytes: 2},
-			}}
-			bad := good
-			spoil(&bad)
-			if _, err := q.AckOrchestrationItem(t.Context(), bad); err == nil {
-				t.Errorf("%s: no error", name)
-			}
-			if n := one[int](t, db, schema, "SELECT COUNT(*) FROM %s.history WHERE instance_id = @p1", name); n != 0 {
-				t.Errorf("%s: %d events are stored", name, n)
-			}
-			if _, err := q.AckOrchestrationItem(t.Context(), good); err != nil {
-				t.Errorf("%s: the turn is gone: %v", name, err)
-			}
-			if n := one[int](t, db, schema, "SELECT COUNT(*) FROM %s.history WHERE instance_id = @p1", name); n != 1 {
-				t.Errorf("%s: %d events are stored in the end", name, n)
-			}
+	q := queriesOn(db, schema)
+	for name, spoil := range badLists {
+		ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: name, Kind: 2, WorkItem: "{}"}))
+		turn, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds()})
+		ok(t, err)
+		if turn.Item == nil {
+			t.Fatalf("%s: nothing to fetch", name)
+		}
+		good := mssqldb.AckOrchestrationItemParams{LockToken: lockToken(name), ExecutionID: 1, Events: []mssqldb.EventListV1Row{
+			{Position: 0, EventID: 1, EventType: "A", EventData: "{}", DataBytes: 2},
+		}}
+		bad := good
+		spoil(&bad)
+		if _, err := q.AckOrchestrationItem(t.Context(), bad); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if n := one[int](t, db, schema, "SELECT COUNT(*) FROM %s.history WHERE instance_id = @p1", name); n != 0 {
+			t.Errorf("%s: %d events are stored", name, n)
+		}
+		if _, err := q.AckOrchestrationItem(t.Context(), good); err != nil {
+			t.Errorf("%s: the turn is gone: %v", name, err)
+		}
+		if n := one[int](t, db, schema, "SELECT COUNT(*) FROM %s.history WHERE instance_id = @p1", name); n != 1 {
+			t.Errorf("%s: %d events are stored in the end", name, n)
 		}
 	}
 }
 
-// TestListsTravelUnchanged sends lists in both forms and reads back what arrived: texts that end a string in T-SQL or JSON,
-// are escaped in the documents, take two units, are empty, or are longer than 8,000 bytes; what is NULL; the ends of numbers;
-// and tokens, whose bytes T-SQL has in an order of its own.
+// TestListsTravelUnchanged sends lists and reads back what arrived: texts that end a string in T-SQL or JSON, take two
+// units, are empty, or are longer than 8,000 bytes; what is NULL; the ends of numbers; and tokens, whose bytes T-SQL
+// has in an order of its own.
 func TestListsTravelUnchanged(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -98,44 +81,42 @@ func TestListsTravelUnchanged(t *testing.T) {
 		"", "a", "it's", `"quoted" \ /`, "~0~1~", "{\"a\":[1,null]}", "a line\r\nand a\ttab", "é😀\U0010FFFF", "\u2028\ufeff", " blank ",
 		"N'; DROP TABLE x --", strings.Repeat("~'\"😀", 5000),
 	}
-	for form, options := range listForms(t) {
-		q := queriesOn(t, db, schema, options...)
-		instance := "instance of " + form
-		events := make([]mssqldb.EventListV1Row, len(texts))
-		for i, text := range texts {
-			events[i] = mssqldb.EventListV1Row{Position: int32(i), EventID: 1<<62 + int64(i), EventType: "Type", EventData: text, DataBytes: int64(len(text))}
+	const instance = "instance"
+	q := queriesOn(db, schema)
+	events := make([]mssqldb.EventListV1Row, len(texts))
+	for i, text := range texts {
+		events[i] = mssqldb.EventListV1Row{Position: int32(i), EventID: 1<<62 + int64(i), EventType: "Type", EventData: text, DataBytes: int64(len(text))}
+	}
+	ok(t, q.AppendWithExecution(t.Context(), mssqldb.AppendWithExecutionParams{InstanceID: instance, ExecutionID: 1, Events: events}))
+	for i, text := range texts {
+		got := one[string](t, db, schema, "SELECT event_data FROM %s.history WHERE instance_id = @p1 AND event_id = @p2", instance, events[i].EventID)
+		if diff := cmp.Diff(text, got); diff != "" {
+			t.Errorf("text %d: %s", i, diff)
 		}
-		ok(t, q.AppendWithExecution(t.Context(), mssqldb.AppendWithExecutionParams{InstanceID: instance, ExecutionID: 1, Events: events}))
-		for i, text := range texts {
-			got := one[string](t, db, schema, "SELECT event_data FROM %s.history WHERE instance_id = @p1 AND event_id = @p2", instance, events[i].EventID)
-			if diff := cmp.Diff(text, got); diff != "" {
-				t.Errorf("%s: text %d: %s", form, i, diff)
-			}
-		}
-		turn, work := lockToken("turn "+form), lockToken("work "+form)
-		ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: instance, Kind: 2, WorkItem: "{}"}))
-		_, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: turn, LockMs: lease.Milliseconds()})
-		ok(t, err)
-		_, err = q.AckOrchestrationItem(t.Context(), mssqldb.AckOrchestrationItemParams{
-			LockToken: turn, ExecutionID: 1, Activities: []mssqldb.WorkListV1Row{
-				{Position: math.MinInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MaxInt64, Tag: new(""), WorkItem: "{}"},
-				{Position: math.MaxInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MinInt64, SessionID: new("É"), WorkItem: "{}"},
-			},
-		})
-		ok(t, err)
-		got := one[string](t, db, schema, `SELECT CONCAT(MIN(activity_id), ' ', MIN(session_id), ' ', COUNT(session_id), ' ', MIN(tag), ' ', COUNT(tag), ' ', MAX(activity_id))
-			FROM %s.worker_queue WHERE instance_id = @p1`, instance)
-		if want := fmt.Sprintf("%d É 1  1 %d", int64(math.MinInt64), int64(math.MaxInt64)); got != want {
-			t.Errorf("%s: the activities are %s, want %s", form, got, want)
-		}
-		_, err = q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
-		ok(t, err)
-		lost, err := q.ListLostWork(t.Context(), mssqldb.ListLostWorkParams{Tokens: []mssqldb.TokenListV1Row{
-			{Position: 1, LockToken: work}, {Position: 2, LockToken: turn},
-		}})
-		ok(t, err)
-		if diff := cmp.Diff([]mssqldb.ListLostWorkLostRow{{Position: 2}}, lost.Lost); diff != "" {
-			t.Errorf("%s: of the tokens are lost: %s", form, diff)
-		}
+	}
+	turn, work := lockToken("turn"), lockToken("work")
+	ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: instance, Kind: 2, WorkItem: "{}"}))
+	_, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: turn, LockMs: lease.Milliseconds()})
+	ok(t, err)
+	_, err = q.AckOrchestrationItem(t.Context(), mssqldb.AckOrchestrationItemParams{
+		LockToken: turn, ExecutionID: 1, Activities: []mssqldb.WorkListV1Row{
+			{Position: math.MinInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MaxInt64, Tag: new(""), WorkItem: "{}"},
+			{Position: math.MaxInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MinInt64, SessionID: new("É"), WorkItem: "{}"},
+		},
+	})
+	ok(t, err)
+	got := one[string](t, db, schema, `SELECT CONCAT(MIN(activity_id), ' ', MIN(session_id), ' ', COUNT(session_id), ' ', MIN(tag), ' ', COUNT(tag), ' ', MAX(activity_id))
+		FROM %s.worker_queue WHERE instance_id = @p1`, instance)
+	if want := fmt.Sprintf("%d É 1  1 %d", int64(math.MinInt64), int64(math.MaxInt64)); got != want {
+		t.Errorf("the activities are %s, want %s", got, want)
+	}
+	_, err = q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
+	ok(t, err)
+	lost, err := q.ListLostWork(t.Context(), mssqldb.ListLostWorkParams{Tokens: []mssqldb.TokenListV1Row{
+		{Position: 1, LockToken: work}, {Position: 2, LockToken: turn},
+	}})
+	ok(t, err)
+	if diff := cmp.Diff([]mssqldb.ListLostWorkLostRow{{Position: 2}}, lost.Lost); diff != "" {
+		t.Errorf("of the tokens are lost: %s", diff)
 	}
 }

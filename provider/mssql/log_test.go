@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // The log tells what nobody else would be told, and no payloads: neither of what cannot be decoded, whatever the decoder

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 func TestMain(m *testing.M) {

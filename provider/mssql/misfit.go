@@ -8,9 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.HeldAdmin = (*Store)(nil)
-
-// ListHeldInstances implements [provider.HeldAdmin].
+// ListHeldInstances implements [provider.Store].
 func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	result, err := read(ctx, s, "list_held_instances", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListHeldInstancesResult, error) {
 		return q.ListHeldInstances(ctx)
@@ -25,7 +23,7 @@ func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance,
 	return list, nil
 }
 
-// GetHeldInstance implements [provider.HeldAdmin].
+// GetHeldInstance implements [provider.Store].
 func (s *Store) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	id, ok := lookupID(instance)
 	if !ok {
@@ -47,7 +45,7 @@ func heldInstance(instance, misfit string, since, visibleAt int64) provider.Held
 	}
 }
 
-// RetryHeldInstance implements [provider.HeldAdmin].
+// RetryHeldInstance implements [provider.Store].
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
 	id, ok := lookupID(instance)
 	if !ok {

@@ -3,9 +3,9 @@ package mssql_test
 import (
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // A call that commits work and takes other work reports what it has made ready and not taken: nobody else would look for it where

@@ -10,6 +10,7 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -72,13 +73,12 @@ func OpenWith(
 		return nil, invalid("the connection string cannot be used: %s", withoutValues(err))
 	}
 	db := openPool(givesUp(connector, parsed.keepAlive), settings)
-	f := newForms(db, settings.Schema)
-	if err := prepare(ctx, db, f, settings); err != nil {
+	if err := prepare(ctx, db, settings); err != nil {
 		// That closing fails too is no news.
 		_ = db.Close()
 		return nil, err
 	}
-	return assemble(db, true, f, settings), nil
+	return assemble(db, true, settings), nil
 }
 
 // openPool makes the pool of a store's own connections. It connects when one is asked for.
@@ -93,8 +93,7 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 }
 
 // New returns a store that uses the caller's connections. The caller closes db after the store. New itself does not
-// connect: problems, such as a missing schema, appear with the first call. That call makes one additional round trip,
-// to ask which server it is.
+// connect: problems, such as a missing schema, appear with the first call.
 //
 // db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under any isolation level:
 // each call runs under READ COMMITTED and leaves the level as it was, except for StartInstanceWith, which leaves
@@ -109,13 +108,13 @@ func New(db *sql.DB, config *Config) (*Store, error) {
 	if db == nil {
 		return nil, invalid("New needs a *sql.DB; to open one by its connection string call Open")
 	}
-	return assemble(db, false, newForms(db, settings.Schema), settings), nil
+	return assemble(db, false, settings), nil
 }
 
 // assemble starts what runs in the background: the two queues. They end with Close.
-func assemble(db *sql.DB, ours bool, f *forms, c Config) *Store {
+func assemble(db *sql.DB, ours bool, c Config) *Store {
 	return &Store{
-		db: db, ours: ours, forms: f, schema: c.Schema, log: c.Logger,
+		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, c.Schema)), schema: c.Schema, log: c.Logger,
 		retries: retries{
 			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: clock.Sleep,
 		},
@@ -123,14 +122,10 @@ func assemble(db *sql.DB, ours bool, f *forms, c Config) *Store {
 	}
 }
 
-// prepare connects, learns what the server is, and checks the schema or brings it up to
-// date.
-func prepare(ctx context.Context, db *sql.DB, f *forms, c Config) error {
+// prepare connects, and checks the schema or brings it up to date.
+func prepare(ctx context.Context, db *sql.DB, c Config) error {
 	if err := db.PingContext(ctx); err != nil {
 		return openError(ctx, &unconnected{err})
-	}
-	if _, err := f.on(ctx, db); err != nil {
-		return openError(ctx, err)
 	}
 	migration := &migrate.Migration{DB: db, Schema: c.Schema, Log: c.Logger}
 	if !c.AutoMigrate {

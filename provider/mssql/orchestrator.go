@@ -169,7 +169,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 	row := locked.Item
 	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
-	item.Instance, item.ExecutionID, item.Peeked = restored(*row.InstanceID), uint64(row.ExecutionID), caller.peek
+	item.Instance, item.ExecutionID, item.Peeked = restored(row.InstanceID), uint64(row.ExecutionID), caller.peek
 	if err := s.decodeMessages(ctx, locked, item, caller.setAside); err != nil {
 		return nil, err
 	}

@@ -11,11 +11,9 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.InstancePager = (*Store)(nil)
-
 const opListPage = "list_instance_page"
 
-// ListInstancePage implements [provider.InstancePager]. All instances come in the order of
+// ListInstancePage implements [provider.Store]. All instances come in the order of
 // their ids, and those that have ended in the order of their ends.
 func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
 	if query.EndedBefore != nil {

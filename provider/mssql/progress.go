@@ -8,12 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var (
-	_ provider.ProgressReader = (*Store)(nil)
-	_ provider.EndNotifier    = (*Store)(nil)
-)
-
-// ReadProgress implements [provider.ProgressReader].
+// ReadProgress implements [provider.Store].
 func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
 	list := make([]provider.Progress, len(instances))
 	var ids []mssqldb.IDListV1Row
@@ -45,7 +40,8 @@ func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provide
 	return list, nil
 }
 
-// InstanceEnded implements [provider.EndNotifier].
-func (s *Store) InstanceEnded(instance string) (ended <-chan struct{}, stop func()) {
-	return s.ends.Await(instance)
+// InstanceEnd implements [provider.Store]. It does not tell what an instance has ended with.
+func (s *Store) InstanceEnd(instance string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
+	ended, stop = s.ends.Await(instance)
+	return ended, func() *provider.Progress { return nil }, stop
 }

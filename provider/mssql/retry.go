@@ -28,9 +28,10 @@ var errTimeout = errors.New("no answer in time")
 func (r retries) do(
 	ctx context.Context, operation string, repeat bool, try func(context.Context) error,
 ) error {
+	var last error
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
-			return provider.ContextError(ctx, operation)
+			return contextError(ctx, operation, last)
 		}
 		err := r.once(ctx, try)
 		if err == nil {
@@ -40,16 +41,26 @@ func (r retries) do(
 			return known
 		}
 		if ctx.Err() != nil {
-			return provider.ContextError(ctx, operation)
+			return contextError(ctx, operation, last)
 		}
+		last = err
 		f := judge(err)
 		if n >= r.most || !f.worthRepeating(repeat) {
 			return classify(operation, err)
 		}
 		if r.pause(ctx, max(r.backoff(n), f.wait)) != nil {
-			return provider.ContextError(ctx, operation)
+			return contextError(ctx, operation, last)
 		}
 	}
+}
+
+// contextError is the error of a call whose context has ended, with what kept the last try.
+func contextError(ctx context.Context, operation string, last error) error {
+	err := provider.ContextError(ctx, operation)
+	if last != nil {
+		err.Message += "; the last try failed: " + provider.AsError(classify(operation, last)).Message
+	}
+	return err
 }
 
 // once is one try, bounded by the patience. When that is what ended it, the error is

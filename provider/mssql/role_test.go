@@ -16,11 +16,11 @@ import (
 	activities "github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/hook"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -58,7 +58,7 @@ var rights = map[role]string{
 		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
 		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
-		inbox_state instance_tree unknown_codes unknown_work utc_time waiting_messages
+		inbox_state instance_tree known_codes unknown_codes unknown_work utc_time waiting_messages
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names known_code_tags kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
 }
@@ -87,8 +87,8 @@ func (o object) use(schema string) string {
 	}
 }
 
-// try uses the object. Not every server that is tested asks for the right on a type when a variable has it (tsqltest does
-// not), so that whether the login has it is asked before.
+// try uses the object. tsqltest does not ask for the right on a type when a variable has it, so that whether the login
+// has it is asked before.
 func (o object) try(t *testing.T, db *sql.DB, schema string) error {
 	t.Helper()
 	if o.kind != "TT" {
@@ -127,9 +127,6 @@ func objectsOf(t *testing.T, db *sql.DB, schema string) (objects []object) {
 // other (rule P9). An object that the table above does not name fails the test.
 func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: the owner writes for each
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains, and asks for no right on a type")
-	}
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
 	wanted := map[string]role{}
 	for who, names := range rights {
@@ -189,9 +186,6 @@ func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: t
 // TestRolesSuffice calls every method of the contract with a login of each role: it works, or tells which role it takes.
 func TestRolesSuffice(t *testing.T) { //nolint:tparallel // the scenes are made one after the other
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
-	}
 	schema := mssqltest.NewSchema(t)
 	next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
 	ofHolders := []string{
@@ -234,9 +228,6 @@ func TestRolesSuffice(t *testing.T) { //nolint:tparallel // the scenes are made 
 // the next work, renew several locks, register code and wait for progress among them.
 func TestWorkerRole(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
-	}
 	schema := mssqltest.NewSchema(t)
 	_, dsn := loginWithRole(t, migrate.RoleName(schema))
 	store := open(t, dsn, mssql.Config{Schema: schema})
@@ -282,9 +273,6 @@ func TestWorkerRole(t *testing.T) {
 // once it has the right again: no orchestration fails, and no activity runs twice.
 func TestWorkOutlivesARefusal(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
-	}
 	schema := mssqltest.NewSchema(t)
 	user, dsn := loginWithRole(t, migrate.RoleName(schema))
 	refused := refusals{told: make(chan string, 100)}

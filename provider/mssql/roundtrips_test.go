@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 // tap is a proxy that keeps what was asked for.
@@ -49,35 +48,11 @@ func (p *tap) taken() (requests []tdsproxy.Request, counts tdsproxy.Counts) {
 }
 
 // procedureOf is the procedure of the schema that the request calls by its name, and empty if it does anything else.
-// Where a list cannot be an argument of such a call, on Babelfish, it is what batchOf finds.
-func procedureOf(t *testing.T, schema string, r tdsproxy.Request) string {
-	t.Helper()
+func procedureOf(schema string, r tdsproxy.Request) string {
 	if name, ours := strings.CutPrefix(r.Name, migrate.Quote(schema)+".["); ours {
 		return strings.TrimSuffix(name, "]")
 	}
-	if mssqltest.Server(t).Babelfish {
-		return batchOf(schema, r)
-	}
 	return ""
-}
-
-// documents is how a procedure with lists is called in a batch, still in one request: an error ends it, each list is
-// filled from a parameter, and the only other statement is the call. The first group is the procedure with its schema.
-var documents = regexp.MustCompile(
-	`^SET XACT_ABORT ON;\n(?:DECLARE @\w+ [^;]+;\nINSERT INTO @\w+ [^;]+;\n)+EXEC (\S.*\]) @[^;]+$`)
-
-// batchOf is the procedure of the schema that the request calls in a batch which fills its lists first, and empty if it
-// does anything else.
-func batchOf(schema string, r tdsproxy.Request) string {
-	call := documents.FindStringSubmatch(r.Text)
-	if call == nil {
-		return ""
-	}
-	name, ours := strings.CutPrefix(call[1], migrate.Quote(schema)+".[")
-	if !ours {
-		return ""
-	}
-	return strings.TrimSuffix(name, "]")
 }
 
 // TestOneRoundTripPerOperation counts what each method sends (rule P2): one remote call of one procedure by its name,
@@ -104,7 +79,7 @@ func TestOneRoundTripPerOperation(t *testing.T) {
 			t.Errorf("%s sends %v, %s", name, requests, diff)
 		}
 		for _, r := range requests {
-			if procedureOf(t, schema, r) == "" {
+			if procedureOf(schema, r) == "" {
 				t.Errorf("%s sends %v, which is no remote call of a procedure: %s", name, r, r.Text)
 			}
 		}
@@ -180,21 +155,21 @@ func TestSettingAsideIsTheException(t *testing.T) {
 	names := func() (names []string) {
 		requests, _ := p.taken()
 		for _, r := range requests {
-			names = append(names, procedureOf(t, schema, r))
+			names = append(names, procedureOf(schema, r))
 		}
 		return names
 	}
 	w.run()
 	damage("worker_queue")
 	names()
-	_, err := fetchWork(t, store)
+	_, err := fetchWork(t.Context(), store)
 	ok(t, err)
 	fetch, aside := "fetch_work_item", "set_work_aside"
 	if diff := cmp.Diff([]string{fetch, aside, fetch}, names()); diff != "" {
 		t.Error(diff)
 	}
 	damage("orchestrator_queue")
-	_, err = fetchTurn(t, store)
+	_, err = fetchTurn(t.Context(), store)
 	ok(t, err)
 	fetch, aside = "fetch_orchestration_item", "set_messages_aside"
 	// The other instance, which has nothing but a message in its mailbox, does not exist: the message is dropped unseen.

@@ -1,6 +1,7 @@
 package mssql_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -22,25 +23,32 @@ func TestOneHolderPerInstance(t *testing.T) { //nolint:tparallel // one database
 		store := open(t, claimers+producers)
 		ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 		var (
-			done    ledger
-			holders atomic.Int32
+			done      ledger
+			holders   atomic.Int32
+			producing atomic.Int32
 		)
-		together(t, claimers+producers, func(i int) error {
+		producing.Store(producers)
+		together(t, claimers+producers, func(ctx context.Context, i int) error {
 			if i < producers {
 				for n := range messages / producers {
 					message := provider.ExternalRaisedItem{Instance: "i", Name: fmt.Sprintf("message %d of %d", n, i)}
-					if err := store.EnqueueForOrchestrator(t.Context(), message, 0); err != nil {
+					if err := store.EnqueueForOrchestrator(ctx, message, 0); err != nil {
 						return err
 					}
 				}
+				producing.Add(-1)
 				return nil
 			}
-			for done.size() < messages+1 {
-				turn, err := fetchTurn(t, store)
+			for {
+				last := producing.Load() == 0
+				turn, err := fetchTurn(ctx, store)
 				if err != nil {
 					return err
 				}
 				if turn == nil {
+					if last {
+						return nil
+					}
 					continue
 				}
 				if n := holders.Add(1); n != 1 {
@@ -50,13 +58,12 @@ func TestOneHolderPerInstance(t *testing.T) { //nolint:tparallel // one database
 					done.add(fmt.Sprintf("%v", message))
 				}
 				holders.Add(-1)
-				if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+				if err := store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
 					LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
 				}); err != nil {
 					return err
 				}
 			}
-			return nil
 		})
 		done.check(t, messages+1)
 	})
@@ -70,18 +77,18 @@ func TestNoDoubleClaims(t *testing.T) {
 	t.Run("instances", func(t *testing.T) {
 		t.Parallel()
 		store := crowdedStore(t, claimers, mssql.Config{})
-		together(t, 8, func(first int) error {
+		together(t, 8, func(ctx context.Context, first int) error {
 			for i := first; i < n; i += 8 {
-				if err := store.EnqueueForOrchestrator(t.Context(), start(fmt.Sprintf("i%d", i)), 0); err != nil {
+				if err := store.EnqueueForOrchestrator(ctx, start(fmt.Sprintf("i%d", i)), 0); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		var claimed ledger
-		together(t, claimers, func(int) error {
+		together(t, claimers, func(ctx context.Context, _ int) error {
 			for claimed.size() < n {
-				turn, err := fetchTurn(t, store)
+				turn, err := fetchTurn(ctx, store)
 				if err != nil || turn == nil {
 					return err
 				}
@@ -96,9 +103,9 @@ func TestNoDoubleClaims(t *testing.T) {
 		store := crowdedStore(t, claimers, mssql.Config{})
 		queueActivities(t, store, "i", n)
 		var claimed ledger
-		together(t, claimers, func(int) error {
+		together(t, claimers, func(ctx context.Context, _ int) error {
 			for claimed.size() < n {
-				work, err := fetchWork(t, store)
+				work, err := fetchWork(ctx, store)
 				if err != nil || work == nil {
 					return err
 				}
@@ -137,8 +144,8 @@ func TestNothingMeansNothing(t *testing.T) {
 		}
 		for round := range rounds {
 			tokens := make([]string, claimers)
-			together(t, claimers, func(i int) error {
-				turn, err := fetchTurn(t, store)
+			together(t, claimers, func(ctx context.Context, i int) error {
+				turn, err := fetchTurn(ctx, store)
 				if err != nil {
 					return err
 				}
@@ -148,8 +155,8 @@ func TestNothingMeansNothing(t *testing.T) {
 				tokens[i] = turn.LockToken
 				return nil
 			})
-			together(t, claimers, func(i int) error {
-				return store.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
+			together(t, claimers, func(ctx context.Context, i int) error {
+				return store.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
 			})
 		}
 	})
@@ -159,8 +166,8 @@ func TestNothingMeansNothing(t *testing.T) {
 		queueActivities(t, store, "i", claimers)
 		for round := range rounds {
 			tokens := make([]string, claimers)
-			together(t, claimers, func(i int) error {
-				work, err := fetchWork(t, store)
+			together(t, claimers, func(ctx context.Context, i int) error {
+				work, err := fetchWork(ctx, store)
 				if err != nil {
 					return err
 				}
@@ -170,8 +177,8 @@ func TestNothingMeansNothing(t *testing.T) {
 				tokens[i] = work.LockToken
 				return nil
 			})
-			together(t, claimers, func(i int) error {
-				return store.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
+			together(t, claimers, func(ctx context.Context, i int) error {
+				return store.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
 			})
 		}
 	})
@@ -186,20 +193,27 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 	store := crowdedStore(t, workers+2, mssql.Config{MaxRetries: -1})
 	queueActivities(t, store, "i", width)
 	var completed ledger
-	together(t, workers+2, func(i int) error {
+	var working atomic.Int32
+	working.Store(workers)
+	together(t, workers+2, func(ctx context.Context, i int) error {
 		if i < workers {
-			return completeAll(t, store)
+			defer working.Add(-1)
+			return completeAll(ctx, store)
 		}
 		// The turns of the instance run into its completions.
-		for completed.size() < width {
-			turn, err := fetchTurn(t, store)
+		for {
+			last := working.Load() == 0
+			turn, err := fetchTurn(ctx, store)
 			if err != nil {
 				return undeadlocked(err)
 			}
 			if turn == nil {
+				if last {
+					return nil
+				}
 				continue
 			}
-			if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+			if err := store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
 				LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
 			}); err != nil {
 				return undeadlocked(err)
@@ -208,16 +222,14 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 				completed.add(fmt.Sprintf("completion %d", message.(provider.ActivityCompletedItem).ID))
 			}
 		}
-		return nil
 	})
 	completed.check(t, width)
 }
 
 // completeAll executes activities until there are no more.
-func completeAll(t *testing.T, store *mssql.Store) error {
-	t.Helper()
+func completeAll(ctx context.Context, store *mssql.Store) error {
 	for {
-		work, err := fetchWork(t, store)
+		work, err := fetchWork(ctx, store)
 		if err != nil {
 			return undeadlocked(err)
 		}
@@ -226,7 +238,7 @@ func completeAll(t *testing.T, store *mssql.Store) error {
 		}
 		item := work.Item.(provider.ActivityExecuteItem)
 		completion := provider.ActivityCompletedItem{Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID}
-		if err := store.AckWorkItem(t.Context(), work.LockToken, completion); err != nil {
+		if err := store.AckWorkItem(ctx, work.LockToken, completion); err != nil {
 			return undeadlocked(err)
 		}
 	}
@@ -247,11 +259,11 @@ func TestConcurrentFirstMessages(t *testing.T) {
 	store := crowdedStore(t, senders, mssql.Config{})
 	for n := range instances {
 		instance := fmt.Sprintf("i%d", n)
-		together(t, senders, func(i int) error {
+		together(t, senders, func(ctx context.Context, i int) error {
 			if i == 0 {
-				return store.EnqueueForOrchestrator(t.Context(), start(instance), 0)
+				return store.EnqueueForOrchestrator(ctx, start(instance), 0)
 			}
-			return store.EnqueueForOrchestrator(t.Context(),
+			return store.EnqueueForOrchestrator(ctx,
 				provider.ExternalRaisedItem{Instance: instance, Name: fmt.Sprint(i)}, 0)
 		})
 		turn := anyTurn(t, store)

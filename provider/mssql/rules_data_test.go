@@ -27,7 +27,7 @@ func TestIDsAreComparedByteForByte(t *testing.T) {
 	}
 	var fetched []string
 	for {
-		turn, err := fetchTurn(t, store)
+		turn, err := fetchTurn(t.Context(), store)
 		ok(t, err)
 		if turn == nil {
 			break
@@ -64,7 +64,7 @@ func TestIDsThatBeginWithATab(t *testing.T) {
 	store := emptyStore(t, 2)
 	for _, id := range ids {
 		ok(t, store.EnqueueForOrchestrator(t.Context(), start(id), 0))
-		turn, err := fetchTurn(t, store)
+		turn, err := fetchTurn(t.Context(), store)
 		ok(t, err)
 		ok(t, store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
 			LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),

@@ -8,19 +8,16 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // Rule Q5: what is claimed from is clustered, and none of its indexes locks pages, nor does the server lock all of it. vet reads most of
 // that in the scripts; this is what the server has made of them.
 func TestQueueIndexes(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("PostgreSQL has neither clustered indexes nor page locks")
-	}
 	db, schema := mssqltest.Pooled(t)
 	for _, table := range []string{"inboxes", "orchestrator_queue", "worker_queue", "sessions"} {
 		if escalation := one[string](t, db, schema, "SELECT t.lock_escalation_desc FROM sys.tables AS t WHERE t.object_id = OBJECT_ID(N'%s.' + @p1)", table); escalation != "DISABLE" {
@@ -42,13 +39,10 @@ func TestQueueIndexes(t *testing.T) {
 	}
 }
 
-// Indexes that grow at one end let writers in one by one where the server can (0005_storage_sqlserver.sql), and tables that nobody
-// claims from may be reorganized, which takes page locks.
+// Indexes that grow at one end let writers in one by one where the server can (0005_storage.sql), and tables that
+// nobody claims from may be reorganized, which takes page locks.
 func TestStorage(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("PostgreSQL has neither")
-	}
 	db, schema := mssqltest.Pooled(t)
 	if one[int](t, db, schema, "SELECT CAST(SERVERPROPERTY(N'ProductMajorVersion') AS INT) -- %s") >= 15 {
 		if n := one[int](t, db, schema, `SELECT COUNT(*) FROM sys.indexes AS i
@@ -104,14 +98,10 @@ func TestClaimsByNameStayCheap(t *testing.T) {
 
 // claimsStayCheap claims on empty tables, adds so many timers and activities that are due after a delay, and claims again.
 // With names the claims are for these, and every fifth row has another one.
-// Pages read are counted where the server tells: on SQL Server. Elsewhere there are fewer rows, and the claims only have
-// to find what there is.
 func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 	t.Helper()
 	server := mssqltest.Server(t)
 	switch {
-	case server.Babelfish:
-		rows = items(t)
 	case server.InProcess && racing.Part():
 		rows /= 200
 	case server.InProcess:
@@ -122,7 +112,7 @@ func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 	conn, err := db.Conn(t.Context())
 	ok(t, err)
 	defer func() { ok(t, conn.Close()) }()
-	c := &claimer{conn: conn, queries: queriesOn(t, conn, schema), counts: !server.Babelfish}
+	c := &claimer{conn: conn, queries: queriesOn(conn, schema)}
 	c.know(t, names)
 	c.claim(t, "warm") // compiles
 	before := c.claim(t, "before")
@@ -139,8 +129,6 @@ func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 type claimer struct {
 	conn    *sql.Conn
 	queries *mssqldb.Queries
-	// counts says that the server counts pages.
-	counts bool
 	// known is the digest of the names to claim by, nil for any.
 	known []byte
 }
@@ -183,9 +171,6 @@ func (c *claimer) claim(t *testing.T, name string) int64 {
 // pages is how many pages the session has read so far.
 func (c *claimer) pages(ctx context.Context, t *testing.T) (pages int64) {
 	t.Helper()
-	if !c.counts {
-		return 0
-	}
 	ok(t, c.conn.QueryRowContext(ctx,
 		"SELECT s.logical_reads FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID").Scan(&pages))
 	return pages
@@ -230,18 +215,18 @@ func TestPurgeUnderLoad(t *testing.T) {
 	finishedInstances(t, db, schema, finished)
 	var purged atomic.Bool
 	var turns atomic.Int64
-	together(t, workers+1, func(i int) error {
+	together(t, workers+1, func(ctx context.Context, i int) error {
 		if i == workers {
 			defer purged.Store(true)
-			return purge(t, store, finished)
+			return purge(ctx, store, finished)
 		}
 		// As many instances as workers, which never end.
 		instance := fmt.Sprintf("busy %d", i)
 		for n := 0; n == 0 || !purged.Load(); n++ {
-			if err := store.EnqueueForOrchestrator(t.Context(), start(instance), 0); err != nil {
+			if err := store.EnqueueForOrchestrator(ctx, start(instance), 0); err != nil {
 				return err
 			}
-			turn, err := fetchTurn(t, store)
+			turn, err := fetchTurn(ctx, store)
 			if err != nil {
 				return fmt.Errorf("a turn during the purge: %w", err)
 			}
@@ -249,7 +234,7 @@ func TestPurgeUnderLoad(t *testing.T) {
 				continue // another worker has the instance
 			}
 			turns.Add(1)
-			if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+			if err := store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
 				LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
 			}); err != nil {
 				return err
@@ -266,11 +251,10 @@ func TestPurgeUnderLoad(t *testing.T) {
 }
 
 // purge deletes what has ended, in as many calls as it takes.
-func purge(t *testing.T, store *mssql.Store, want int) error {
-	t.Helper()
+func purge(ctx context.Context, store *mssql.Store, want int) error {
 	var deleted uint64
 	for {
-		result, err := store.DeleteInstanceBulk(t.Context(), provider.InstanceFilter{})
+		result, err := store.DeleteInstanceBulk(ctx, provider.InstanceFilter{})
 		if err != nil {
 			return fmt.Errorf("purging: %w", err)
 		}

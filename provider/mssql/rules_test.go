@@ -8,18 +8,17 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// The tests of files rules_*_test.go are named by static_test.go as the proof of a rule about T-SQL. What they prove
-// depends on the server: one that ignores table hints shows that the procedures are right without them, and only SQL
-// Server shows that they are right with them.
+// The tests of files rules_*_test.go are named by static_test.go as the proof of a rule about T-SQL.
 
 // itemsVariable says how many items the tests queue that claim a great many. The default is what takes seconds on a
 // small machine; 10000 is what the rule asks for.
@@ -50,21 +49,12 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	return open(t, mssqltest.DSN(t), mssql.Config{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: -1})
 }
 
-// crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each. Where hints are
-// ignored they share the few that the schema has been used with before: more of them make the test no harder, only slower,
-// as each has to learn the procedures.
+// crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each.
 func crowdedStore(t *testing.T, claimers int, config mssql.Config) *mssql.Store {
 	t.Helper()
-	db, schema := mssqltest.Pooled(t)
-	config.Schema, config.DisableWakeups = schema, true
-	if !mssqltest.Server(t).Babelfish {
-		config.MaxOpenConns = claimers
-		return open(t, mssqltest.DSN(t), config)
-	}
-	store, err := mssql.New(db, &config)
-	ok(t, err)
-	t.Cleanup(func() { ok(t, store.Close()) })
-	return store
+	_, schema := mssqltest.Pooled(t)
+	config.Schema, config.DisableWakeups, config.CallTimeout, config.MaxOpenConns = schema, true, -1, claimers
+	return open(t, mssqltest.DSN(t), config)
 }
 
 // storeOn opens a store on a schema that is there, with so many connections.
@@ -96,24 +86,15 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// together runs n goroutines and waits for them. The first error is the test's, and ends it afterwards.
-func together(t *testing.T, n int, run func(i int) error) {
+// together runs n goroutines and waits for them. The first error is the test's, and ends the others' context: they may
+// be waiting for what the one that failed should have done.
+func together(t *testing.T, n int, run func(ctx context.Context, i int) error) {
 	t.Helper()
-	var (
-		group sync.WaitGroup
-		first atomic.Pointer[error]
-	)
+	group, ctx := errgroup.WithContext(t.Context())
 	for i := range n {
-		group.Go(func() {
-			if err := run(i); err != nil {
-				first.CompareAndSwap(nil, &err)
-			}
-		})
+		group.Go(func() error { return run(ctx, i) })
 	}
-	group.Wait()
-	if err := first.Load(); err != nil {
-		t.Fatal(*err)
-	}
+	ok(t, group.Wait())
 }
 
 // A ledger counts how often each thing was claimed.
@@ -158,21 +139,19 @@ func start(instance string) provider.WorkItem {
 }
 
 // fetchTurn fetches an instance, nil if none is ready.
-func fetchTurn(t *testing.T, store *mssql.Store) (*provider.FetchedOrchestration, error) {
-	t.Helper()
-	return store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease})
+func fetchTurn(ctx context.Context, store *mssql.Store) (*provider.FetchedOrchestration, error) {
+	return store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: lease})
 }
 
 // fetchWork fetches an activity, nil if none is ready.
-func fetchWork(t *testing.T, store *mssql.Store) (*provider.FetchedWorkItem, error) {
-	t.Helper()
-	return store.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: lease})
+func fetchWork(ctx context.Context, store *mssql.Store) (*provider.FetchedWorkItem, error) {
+	return store.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: lease})
 }
 
 // anyTurn fetches an instance, which there is.
 func anyTurn(t *testing.T, store *mssql.Store) *provider.FetchedOrchestration {
 	t.Helper()
-	turn, err := fetchTurn(t, store)
+	turn, err := fetchTurn(t.Context(), store)
 	ok(t, err)
 	if turn == nil {
 		t.Fatal("no instance is ready")
@@ -190,21 +169,21 @@ func running() provider.ExecutionMetadata {
 // one whose READ COMMITTED is of the other kind: reading row versions, or waiting for locks.
 func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, connections int) *mssql.Store)) {
 	t.Helper()
-	server := mssqltest.Server(t)
 	kind := func(rcsi bool) string {
 		if rcsi {
 			return "row versions"
 		}
 		return "locks"
 	}
-	t.Run(kind(server.RCSI), func(t *testing.T) {
+	rcsi := mssqltest.Server(t).RCSI
+	t.Run(kind(rcsi), func(t *testing.T) {
 		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
 			return crowdedStore(t, claimers, mssql.Config{})
 		})
 	})
-	t.Run(kind(!server.RCSI), func(t *testing.T) {
-		dsn := otherDatabase(t, !server.RCSI)
+	t.Run(kind(!rcsi), func(t *testing.T) {
+		dsn := otherDatabase(t, !rcsi)
 		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
 			return open(t, dsn, mssql.Config{AutoMigrate: true, MaxOpenConns: claimers, DisableWakeups: true})
@@ -215,10 +194,7 @@ func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, 
 // otherDatabase creates a database that the test's end drops, and returns its URL.
 func otherDatabase(t *testing.T, rcsi bool) string {
 	t.Helper()
-	server, db := mssqltest.Server(t), mssqltest.DB(t)
-	if server.Babelfish {
-		t.Skip("Babelfish always reads row versions, and has no setting for it")
-	}
+	db := mssqltest.DB(t)
 	u, err := url.Parse(mssqltest.DSN(t))
 	ok(t, err)
 	name, setting := mssqltest.Name(), "OFF"

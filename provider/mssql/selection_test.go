@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
 )
 
 // known is a set of names, without versions.
@@ -78,7 +78,7 @@ func TestClaimersOfDifferentSets(t *testing.T) {
 	bothQueues(t, func(t *testing.T, activity bool, enqueue func(*mssql.Store, string, string) error) {
 		t.Helper()
 		store := crowdedStore(t, claimers, mssql.Config{})
-		together(t, 8, func(first int) error {
+		together(t, 8, func(_ context.Context, first int) error {
 			for i := first; i < n; i += 8 {
 				// One name more than all sets together have.
 				if err := enqueue(store, fmt.Sprintf("%d of name %d", i, i%(names+1)), fmt.Sprintf("name %d", i%(names+1))); err != nil {
@@ -88,11 +88,11 @@ func TestClaimersOfDifferentSets(t *testing.T) {
 			return nil
 		})
 		var claimed ledger
-		together(t, claimers, func(i int) error {
+		together(t, claimers, func(ctx context.Context, i int) error {
 			mine := []string{fmt.Sprintf("name %d", i%names), fmt.Sprintf("name %d", (i+1)%names)}
 			set := known(mine...)
 			for {
-				instance, err := fetchKnown(t.Context(), store, set, activity)
+				instance, err := fetchKnown(ctx, store, set, activity)
 				if err != nil || instance == "" {
 					return err
 				}
@@ -112,7 +112,7 @@ func TestClaimersOfDifferentSets(t *testing.T) {
 		for range foreign {
 			turn, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease})
 			ok(t, err)
-			work, err := fetchWork(t, store)
+			work, err := fetchWork(t.Context(), store)
 			ok(t, err)
 			if turn != nil && turn.AttemptCount != 1 || work != nil && work.AttemptCount != 1 || turn == nil && work == nil {
 				t.Fatalf("what nobody knows was locked or counted: %+v %+v", turn, work)
@@ -124,9 +124,6 @@ func TestClaimersOfDifferentSets(t *testing.T) {
 // Rule Q1: a fetch neither waits for work that its set does not have, whoever holds that, nor holds any of it itself.
 func TestFetchesLeaveForeignRowsAlone(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("PostgreSQL has neither these locks nor the hints")
-	}
 	bothQueues(t, func(t *testing.T, activity bool, enqueue func(*mssql.Store, string, string) error) {
 		t.Helper()
 		db, schema := mssqltest.Pooled(t)
@@ -147,14 +144,14 @@ func TestFetchesLeaveForeignRowsAlone(t *testing.T) {
 			t.Errorf("fetched %q beside a foreign row that is locked", instance)
 		}
 		// Nor does the last look wait, for which the procedure would fail.
-		ok(t, fetchBy(t.Context(), queriesOn(t, db, schema), set, activity))
+		ok(t, fetchBy(t.Context(), queriesOn(db, schema), set, activity))
 		ok(t, writer.Rollback())
 
 		// A fetch that has not ended, since it is part of a transaction, holds nothing foreign.
 		ok(t, enqueue(store, "mine too", "Mine"))
 		fetcher, err := db.BeginTx(t.Context(), nil)
 		ok(t, err)
-		ok(t, fetchBy(t.Context(), queriesOn(t, fetcher, schema), set, activity))
+		ok(t, fetchBy(t.Context(), queriesOn(fetcher, schema), set, activity))
 		for instance, want := range map[string]int{"foreign": 1, "mine too": 0} {
 			free := one[int](t, db, schema, `SELECT COUNT(*) FROM %s.`+table+` AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
 				WHERE b.instance_id = @p1 AND COALESCE(b.locked_until, 0) >= 0`, instance)
@@ -196,7 +193,7 @@ func TestSetsAreRegisteredOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, r := range requests {
-			names = append(names, procedureOf(t, schema, r))
+			names = append(names, procedureOf(schema, r))
 		}
 		return names
 	}
@@ -255,6 +252,39 @@ func age(t *testing.T, db *sql.DB, schema string, ms int64) {
 	}
 }
 
+// An attempt of a fetch without names, which was put back, is no attempt as long as the store remembers who had the
+// code.
+func TestUnnamedAttemptIsGivenBack(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.Pooled(t)
+	store := storeOn(t, mssqltest.DSN(t), schema, 1)
+	ctx := t.Context()
+	for _, activity := range []bool{false, true} {
+		_, err := fetchKnown(ctx, store, known("A"), activity)
+		ok(t, err)
+	}
+	ok(t, store.EnqueueForOrchestrator(ctx, startOf("i", "A"), 0))
+	ok(t, store.EnqueueForWorker(ctx, activityOf("i", "A")))
+	want := func(attempts ...uint32) {
+		t.Helper()
+		for _, attempt := range attempts {
+			turn, err := store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: lease})
+			ok(t, err)
+			work, err := store.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: lease})
+			ok(t, err)
+			if turn == nil || work == nil || turn.AttemptCount != attempt || work.AttemptCount != attempt {
+				t.Fatalf("fetched %+v and %+v, want attempt %d", turn, work, attempt)
+			}
+			ok(t, store.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: turn.LockToken}))
+			ok(t, store.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: work.LockToken}))
+		}
+	}
+	age(t, db, schema, provider.LiveFor.Milliseconds())
+	want(1, 1)
+	age(t, db, schema, 7*86_400_000)
+	want(1, 2, 3)
+}
+
 // GetQueueDepths counts what waits for code that nobody has known for [provider.LiveFor].
 func TestDepthsOfUnknownWork(t *testing.T) {
 	t.Parallel()
@@ -295,11 +325,8 @@ func TestNewNamesFromManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const senders, names = 16, 12
 	db, schema := mssqltest.Pooled(t)
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("hints are ignored there, so that one of two that add a name is repeated")
-	}
 	store := open(t, mssqltest.DSN(t), mssql.Config{Schema: schema, MaxOpenConns: senders, DisableWakeups: true, MaxRetries: -1})
-	together(t, senders, func(i int) error {
+	together(t, senders, func(ctx context.Context, i int) error {
 		order := make([]string, names)
 		for n := range order {
 			order[n] = fmt.Sprintf("name %d", (n+i)%names)
@@ -309,11 +336,11 @@ func TestNewNamesFromManyAtOnce(t *testing.T) {
 		}
 		switch i % 3 {
 		case 0:
-			_, err := fetchKnown(t.Context(), store, known(slices.Concat(order, []string{fmt.Sprint(i)})...), i%2 == 0)
+			_, err := fetchKnown(ctx, store, known(slices.Concat(order, []string{fmt.Sprint(i)})...), i%2 == 0)
 			return err
 		case 1:
 			for n, name := range order {
-				if err := store.EnqueueForOrchestrator(t.Context(), startOf(fmt.Sprintf("i%d-%d", i, n), name), 0); err != nil {
+				if err := store.EnqueueForOrchestrator(ctx, startOf(fmt.Sprintf("i%d-%d", i, n), name), 0); err != nil {
 					return err
 				}
 			}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // One call deletes more sessions than one of its statements does, and leaves those that live or have activities.

@@ -10,15 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var (
-	_ provider.InstanceStarter     = (*Store)(nil)
-	_ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
-	_ provider.MessageStarter      = (*Store)(nil)
-	_ provider.HiddenCounter       = (*Store)(nil)
-	_ provider.OrphanCollector     = (*Store)(nil)
-)
+var _ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
 
-// StartInstance implements [provider.InstanceStarter]. The store does not repeat it when the connection is lost
+// StartInstance implements [provider.Store]. The store does not repeat it when the connection is lost
 // before the answer: the repetition could find the instance of the first attempt.
 func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
 	const operation = "start_instance"
@@ -27,7 +21,7 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 		return nil, err
 	}
 	var use *provider.IDUse
-	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+	err = s.send(ctx, operation, params.InstanceID, func(ctx context.Context, q *mssqldb.Queries) (err error) {
 		use, err = startInstance(ctx, q, params)
 		return err
 	})
@@ -64,7 +58,7 @@ func (s *Store) StartInstanceTx(ctx context.Context, tx *sql.Tx, start provider.
 	return use, err
 }
 
-// StartInstanceWith implements [provider.MessageStarter]. It is a transaction of several calls.
+// StartInstanceWith implements [provider.Store]. It is a transaction of several calls.
 func (s *Store) StartInstanceWith(
 	ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
 ) (*provider.IDUse, error) {
@@ -95,7 +89,7 @@ func (s *Store) StartInstanceWith(
 	return use, err
 }
 
-// FindInstance implements [provider.InstanceStarter].
+// FindInstance implements [provider.Store].
 func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
 	id, ok := lookupID(instance)
 	if !ok {
@@ -132,7 +126,7 @@ func newUse(found mssqldb.FindInstanceResult) *provider.IDUse {
 	return columns.NewUse(restoredOptionalText(found.Use.Name), found.Use.Status, found.Use.StartItem)
 }
 
-// CountHiddenMessages implements [provider.HiddenCounter].
+// CountHiddenMessages implements [provider.Store].
 func (s *Store) CountHiddenMessages(ctx context.Context) (uint64, error) {
 	result, err := read(ctx, s, "count_hidden_messages", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.CountHiddenMessagesResult, error) {
 		return q.CountHiddenMessages(ctx)
@@ -140,7 +134,7 @@ func (s *Store) CountHiddenMessages(ctx context.Context) (uint64, error) {
 	return uint64(result.Hidden.Messages), err
 }
 
-// CountOrphanMessages implements [provider.OrphanCollector].
+// CountOrphanMessages implements [provider.Store].
 func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
 	const operation = "count_orphan_messages"
 	age, err := columns.Delay(operation, "olderThan", olderThan)
@@ -155,7 +149,7 @@ func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration
 	}, err
 }
 
-// DeleteOrphanMessages implements [provider.OrphanCollector]. It is one call of the
+// DeleteOrphanMessages implements [provider.Store]. It is one call of the
 // procedure, or several if it takes long; each instance id is a transaction of its own.
 func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
 	const operation = "delete_orphan_messages"

@@ -298,7 +298,7 @@ func vetRules(t *testing.T) map[string]bool {
 		disabled = match[1]
 	}
 	rules := map[string]bool{}
-	_, table, _ := strings.Cut(readText(t, repository+"/tools/sqlc-gen-tsql/README.md"), "<!-- begin rules -->")
+	_, table, _ := strings.Cut(readText(t, repository+"/tsql/sqlc-gen-tsql/README.md"), "<!-- begin rules -->")
 	table, _, _ = strings.Cut(table, "<!-- end rules -->")
 	for _, match := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+[\w-]*) \|`).FindAllStringSubmatch(table, -1) {
 		rules[match[1]] = true
@@ -343,7 +343,7 @@ func TestEveryScriptIsLinted(t *testing.T) {
 		t.Errorf("there are only %d scripts", len(scripts))
 	}
 	for _, name := range scripts {
-		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/queries/", "sql/operations/", "sql/sqlite/", "tools/", "tsqltest/testdata/"}, func(folder string) bool {
+		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/queries/", "sql/operations/", "sql/sqlite/", "tsql/"}, func(folder string) bool {
 			return strings.HasPrefix(name, folder)
 		}) {
 			t.Errorf("%s is in no folder that is generated from and linted", name)

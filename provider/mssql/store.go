@@ -27,8 +27,8 @@ type Store struct {
 	db *sql.DB
 	// ours says that db was opened here and is closed with the store.
 	ours bool
-	// forms are the procedures of the store's schema.
-	forms   *forms
+	// queries are the procedures of the store's schema.
+	queries *mssqldb.Queries
 	schema  string
 	log     *slog.Logger
 	retries retries
@@ -66,13 +66,7 @@ func newOthers(db *sql.DB) chan struct{} {
 	return make(chan struct{}, most-reserved)
 }
 
-var (
-	_ provider.Provider       = (*Store)(nil)
-	_ provider.Admin          = (*Store)(nil)
-	_ provider.ChangeNotifier = (*Store)(nil)
-	_ provider.CodeSelector   = (*Store)(nil)
-	_ provider.LeaseWatcher   = (*Store)(nil)
-)
+var _ provider.Store = (*Store)(nil)
 
 // Name implements [provider.Provider].
 func (*Store) Name() string { return "mssql" }
@@ -136,8 +130,7 @@ func (s *Store) call(
 	return s.retries.do(ctx, operation, repeat, func(ctx context.Context) error { return s.try(ctx, operation, run) })
 }
 
-// callTx is call for several calls in one transaction, which is done once. They have no lists,
-// so that both forms are the same.
+// callTx is call for several calls in one transaction, which is done once.
 func (s *Store) callTx(ctx context.Context, operation string, run func(context.Context, *mssqldb.Queries) error) error {
 	if err := s.enter(operation); err != nil {
 		return err
@@ -152,7 +145,7 @@ func (s *Store) callTx(ctx context.Context, operation string, run func(context.C
 			}
 			// After a commit it has nothing to do, and after an error the server may have done it.
 			defer func() { _ = tx.Rollback() }()
-			if err := run(ctx, s.forms.native.WithTx(tx)); err != nil {
+			if err := run(ctx, s.queries.WithTx(tx)); err != nil {
 				return err
 			}
 			return tx.Commit()
@@ -163,11 +156,7 @@ func (s *Store) callTx(ctx context.Context, operation string, run func(context.C
 // try runs a call once.
 func (s *Store) try(ctx context.Context, operation string, run func(context.Context, *mssqldb.Queries) error) error {
 	return s.onConn(ctx, operation, func(conn *sql.Conn) error {
-		queries, err := s.forms.on(ctx, conn)
-		if err != nil {
-			return err
-		}
-		return run(ctx, queries)
+		return run(ctx, s.queries.With(conn))
 	})
 }
 
@@ -234,7 +223,7 @@ func usable(conn *sql.Conn) bool {
 	return valid && !errors.Is(err, sql.ErrConnDone)
 }
 
-// InstanceChanged implements [provider.ChangeNotifier].
+// InstanceChanged implements [provider.Store].
 func (s *Store) InstanceChanged(instance string) (changed <-chan struct{}, stop func()) {
 	return s.changes.Await(instance)
 }

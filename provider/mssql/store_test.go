@@ -57,7 +57,6 @@ func on(t *testing.T, f *fake, config Config) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	s.forms.chosen.Store(s.forms.native) // the driver would not know what the server is
 	return s
 }
 
@@ -203,7 +202,7 @@ func TestCloseOfOwnConnections(t *testing.T) {
 	}
 	f := &fake{}
 	db := fakeDB(t, f)
-	s := assemble(db, true, newForms(db, c.Schema), c)
+	s := assemble(db, true, c)
 	if err := s.db.PingContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
-var _ provider.Taker = (*Store)(nil)
-
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Taker]: one remote call, whatever it takes. If its answer is lost, the store gives the
+// Take implements [provider.Store]: one remote call, whatever it takes. If its answer is lost, the store gives the
 // locks back as [Store.FetchOrchestrationItem] does.
 func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 	k, err := newTaking(params)
@@ -43,7 +41,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return taken, nil
 }
 
-// AckTurnAndTake implements [provider.Taker], as one remote call. It does not wait for locks of other writers. If it
+// AckTurnAndTake implements [provider.Store], as one remote call. It does not wait for locks of other writers. If it
 // misses work because of that, [Store.WorkReady] reports the work later.
 func (s *Store) AckTurnAndTake(
 	ctx context.Context, params provider.AckOrchestrationParams, take provider.TakeParams,
@@ -72,7 +70,7 @@ func (s *Store) AckTurnAndTake(
 	return taken, nil
 }
 
-// AckWorkAndTake implements [provider.Taker], as one remote call in which each activity has a transaction of its own.
+// AckWorkAndTake implements [provider.Store], as one remote call in which each activity has a transaction of its own.
 // Like [Store.AckTurnAndTake] it does not wait for locks of other writers to take work. If one of several
 // acknowledgements would wait long for a lock, or meets a deadlock, its outcome is a retryable error; repeat it with
 // [Store.AckWorkItem].
@@ -143,7 +141,7 @@ func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
 	}
 }
 
-// WorkReady implements [provider.Taker]. It polls for work of other processes as a waiting fetch does, see
+// WorkReady implements [provider.Store]. It polls for work of other processes as a waiting fetch does, see
 // [Config].MinPollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.waiting.Subscribe()

@@ -6,17 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // amended returns the text of a procedure, and the text with a replacement.
 func amended(t *testing.T, schema, procedure, old, replacement string) (whole, changed string) {
 	t.Helper()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish does not know CREATE OR ALTER")
-	}
 	text, err := os.ReadFile("../../sql/procedures/" + procedure + ".sql")
 	ok(t, err)
 	whole, _, _ = strings.Cut(strings.ReplaceAll(string(text), "duroxide.", "["+schema+"]."), "\nGO\n")
@@ -139,9 +136,6 @@ func TestTakeTellsSeverities(t *testing.T) {
 func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no LOCK_TIMEOUT")
-	}
 	store, err := mssql.New(db, &mssql.Config{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })

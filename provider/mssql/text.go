@@ -11,9 +11,9 @@ const (
 	picture = '\u2400'
 )
 
-// needsEscape reports whether a character is stored in another form: NUL, which not
-// every server stores, and the other control characters, which not every server gives
-// back from the document in which lists travel. Tabs and line ends are no trouble.
+// needsEscape reports whether a character is stored in another form: NUL, at which many
+// tools end a text, and the other control characters, which nobody can read in an id or a
+// status. Tabs and line ends are no trouble.
 func needsEscape(r rune) bool {
 	return r == escape || (r < ' ' && r != '\t' && r != '\n' && r != '\r')
 }

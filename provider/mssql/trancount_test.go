@@ -13,9 +13,9 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // asLeft makes connections that are used again as the last call has left them: a pool would have the server reset the
@@ -73,9 +73,7 @@ func TestNoTransactionIsLeftOpen(t *testing.T) {
 		next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
 		for _, name := range operationNames() {
 			run := operations[name].prepare(next())
-			if err := run(t.Context(), store); hasNumber(err, stumbled) && mssqltest.Server(t).Babelfish {
-				t.Logf("%s: %v", name, err)
-			} else if err != nil {
+			if err := run(t.Context(), store); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if n := openTransactions(t, db); n != 0 {
@@ -101,10 +99,6 @@ func TestNoTransactionIsLeftOpen(t *testing.T) {
 		}
 	})
 }
-
-// stumbled is an error of Babelfish that has no number. A session there trips, now and then, over table variables of the
-// call before if that failed ("relation deleted while still in use").
-const stumbled = 33557097
 
 // refused is the error that the triggers of testFailuresInTheMiddle throw.
 const refused = 59999
@@ -192,13 +186,13 @@ func TestIsolationLevels(t *testing.T) {
 		before := isolationLevel(t, db)
 		for _, name := range operationNames() {
 			err := operations[name].prepare(next())(t.Context(), store)
-			if err != nil && !mssqltest.Server(t).Babelfish { // It may refuse to change the level.
+			if err != nil {
 				t.Errorf("%s under %s: %v", name, level, err)
 			}
 			if n := openTransactions(t, db); n != 0 {
 				t.Fatalf("%s under %s leaves %d transactions open", name, level, n)
 			}
-			if after := isolationLevel(t, db); after != before && !mssqltest.Server(t).Babelfish {
+			if after := isolationLevel(t, db); after != before {
 				t.Errorf("%s has made level %d of level %d", name, after, before)
 			}
 		}
@@ -210,9 +204,6 @@ func TestIsolationLevels(t *testing.T) {
 func TestStartWithMessagesUnderSnapshot(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish refuses to change the level")
-	}
 	db, store := session(t, schema)
 	_, err := db.ExecContext(t.Context(), "SET TRANSACTION ISOLATION LEVEL SNAPSHOT")
 	ok(t, err)
@@ -239,9 +230,6 @@ func isolationLevel(t *testing.T, db *sql.DB) (level int) {
 func TestDirtyReads(t *testing.T) {
 	t.Parallel()
 	owner, schema := mssqltest.Pooled(t)
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish reads only what is committed, whatever the level")
-	}
 	db, store := session(t, schema)
 	scene{t: t, store: store, instance: "seen"}.run()
 	_, err := db.ExecContext(t.Context(), "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")

@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // A gallery is a schema that its owner looks into, and a store to bring about what there is to see.
@@ -201,9 +201,6 @@ func TestRecommendedWorkers(t *testing.T) {
 // TestRecommendedWorkersForTheRole asks with the rights that the manual gives to what scales the workers.
 func TestRecommendedWorkersForTheRole(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish has no ownership chains: a function can read there what its caller can, so the role does not suffice")
-	}
 	g := openGallery(t)
 	g.scene(t, "instance").enqueue()
 	_, dsn := loginWithRole(t, migrate.RoleName(g.schema))
@@ -439,9 +436,9 @@ func TestViewOfDeadLetters(t *testing.T) {
 		id := g.lines(t, "SELECT q.id FROM %s."+queue+"_queue AS q")[0]
 		want = append(want, fmt.Sprintf("%s | %s | order ␟ | %s | %v", queue, id, damaged, reason))
 	}
-	turn, err := fetchTurn(t, g.store)
+	turn, err := fetchTurn(t.Context(), g.store)
 	ok(t, err)
-	work, err := fetchWork(t, g.store)
+	work, err := fetchWork(t.Context(), g.store)
 	ok(t, err)
 	if turn != nil || work != nil {
 		t.Errorf("fetched what is damaged: %+v, %+v", turn, work)

@@ -34,7 +34,7 @@ const opAckWork = "ack_work_item"
 // newWorkAck makes the procedure's arguments. Errors: [provider.ErrInvalidArgument],
 // [provider.ErrInvalidLockToken].
 func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.AckWorkItemParams, err error) {
-	m, err := columns.NewCompletion(opAckWork, completion)
+	m, err := columns.NewCompletion(opAckWork, completion, 0)
 	if err != nil {
 		return ack, err
 	}
@@ -76,9 +76,7 @@ func (s *Store) renewWork(ctx context.Context, operation, lockToken string, exte
 	})
 }
 
-var _ provider.HeartbeatKeeper = (*Store)(nil)
-
-// KeepHeartbeat implements [provider.HeartbeatKeeper]. The store repeats it when the connection is lost before the
+// KeepHeartbeat implements [provider.Store]. The store repeats it when the connection is lost before the
 // answer.
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	const operation = "keep_heartbeat"
@@ -119,7 +117,7 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	return nil
 }
 
-// LostWorkItems implements [provider.LeaseWatcher].
+// LostWorkItems implements [provider.Store].
 func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error) {
 	isLost := make([]bool, len(lockTokens))
 	var list []mssqldb.TokenListV1Row
@@ -149,9 +147,7 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]strin
 	return lost, nil
 }
 
-var _ provider.LockRenewer = (*Store)(nil)
-
-// RenewLocks implements [provider.LockRenewer]. The store repeats it when the connection is lost before the answer.
+// RenewLocks implements [provider.Store]. The store repeats it when the connection is lost before the answer.
 func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 	const operation = "renew_locks"
 	outcomes := make([]error, len(locks))

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // Each outcome of a common renewal is the error of the renewal of that lease alone.

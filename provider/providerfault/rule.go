@@ -32,6 +32,7 @@ const (
 	GetInstanceStats           Operation = "get_instance_stats"
 	LostWorkItems              Operation = "lost_work_items"
 	KeepHeartbeat              Operation = "keep_heartbeat"
+	ReadProgress               Operation = "read_progress"
 )
 
 // Call is a call that a rule may apply to, with what is known of it.

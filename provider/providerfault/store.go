@@ -5,17 +5,24 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/adapt"
 )
 
 // Store is a store that misbehaves on a script. Make it with [New].
 type Store struct {
-	inner  provider.Provider
+	inner
 	script script
 }
 
-// New decorates a store with rules. Of several that apply to a call the first counts.
+type inner = provider.Store
+
+// New decorates a store, which may be plain, with rules. Of several that apply to a call the first counts. The store
+// may be nil if a rule makes each call fail.
 func New(store provider.Provider, rules ...Rule) *Store {
-	s := &Store{inner: store, script: script{calls: map[Operation]int{}}}
+	s := &Store{script: script{calls: map[Operation]int{}}}
+	if store != nil {
+		s.inner = adapt.Store(store)
+	}
 	s.script.add(rules)
 	return s
 }
@@ -38,67 +45,9 @@ func act(ctx context.Context, s *Store, call Call, do func() error) error {
 	return err
 }
 
-// Name returns the decorated store's name.
-func (s *Store) Name() string { return s.inner.Name() }
-
-// Version returns the decorated store's version.
-func (s *Store) Version() string { return s.inner.Version() }
-
-// Admin returns the decorated store's management interface, without faults.
-func (s *Store) Admin() provider.Admin { return s.inner.Admin() }
-
-// InstanceChanged passes on to the decorated store. Of one that does not notify, the
-// channel is never closed.
-func (s *Store) InstanceChanged(instance string) (changed <-chan struct{}, stop func()) {
-	if notifier, ok := s.inner.(provider.ChangeNotifier); ok {
-		return notifier.InstanceChanged(instance)
-	}
-	return nil, func() {}
-}
-
-// UnknownCode passes on to the decorated store. One that is no [provider.CodeSelector]
-// has none: it gets no fetch with an UnknownFor either, and the answer is that there is
-// nothing.
-func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
-	if selector, ok := s.inner.(provider.CodeSelector); ok {
-		return selector.UnknownCode(ctx, unknownFor)
-	}
-	return nil, nil
-}
-
-// WaitingForCode passes on like UnknownCode.
-func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
-	if selector, ok := s.inner.(provider.CodeSelector); ok {
-		return selector.WaitingForCode(ctx, instance, unknownFor)
-	}
-	return nil, nil
-}
-
-// KnownVersions passes on to the decorated store. One that is no [provider.CodeSelector]
-// knows of none.
-func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
-	if selector, ok := s.inner.(provider.CodeSelector); ok {
-		return selector.KnownVersions(ctx, name, since)
-	}
-	return nil, nil
-}
-
-// selects reports whether the decorated store selects work by code. If not, it is asked
-// neither for certain code, which a store behind it might see, nor for what is unknown.
-func (s *Store) selects() bool {
-	_, selects := s.inner.(provider.CodeSelector)
-	return selects
-}
-
 // FetchOrchestrationItem implements [provider.Provider].
 func (s *Store) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	return run(ctx, s, Call{Operation: FetchOrchestrationItem}, func() (*provider.FetchedOrchestration, error) {
-		if !s.selects() {
-			if params.UnknownFor > 0 {
-				return nil, nil
-			}
-			params.Known = nil
-		}
 		return s.inner.FetchOrchestrationItem(ctx, params)
 	})
 }
@@ -162,12 +111,6 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // FetchWorkItem implements [provider.Provider].
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	return run(ctx, s, Call{Operation: FetchWorkItem}, func() (*provider.FetchedWorkItem, error) {
-		if !s.selects() {
-			if params.UnknownFor > 0 {
-				return nil, nil
-			}
-			params.Known = nil
-		}
 		return s.inner.FetchWorkItem(ctx, params)
 	})
 }
@@ -234,25 +177,40 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 	})
 }
 
-// LostWorkItems implements [provider.LeaseWatcher]. Of a store that is none, nothing is
-// ever lost.
+// LostWorkItems implements [provider.Store].
 func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error) {
 	return run(ctx, s, Call{Operation: LostWorkItems}, func() ([]string, error) {
-		if watcher, ok := s.inner.(provider.LeaseWatcher); ok {
-			return watcher.LostWorkItems(ctx, lockTokens)
-		}
-		return nil, nil
+		return s.inner.LostWorkItems(ctx, lockTokens)
 	})
 }
 
-// KeepHeartbeat implements [provider.HeartbeatKeeper]. With a store that is none, it only renews
-// the lease.
+// KeepHeartbeat implements [provider.Store].
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	return act(ctx, s, Call{Operation: KeepHeartbeat, LockToken: lockToken}, func() error {
-		if keeper, ok := s.inner.(provider.HeartbeatKeeper); ok {
-			return keeper.KeepHeartbeat(ctx, lockToken, extendFor, details)
-		}
-		return s.inner.RenewWorkItemLock(ctx, lockToken, extendFor)
+		return s.inner.KeepHeartbeat(ctx, lockToken, extendFor, details)
+	})
+}
+
+// StartInstance follows the script as an [EnqueueForOrchestrator] of the start.
+func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+	return run(ctx, s, Call{Operation: EnqueueForOrchestrator, Instance: start.Instance, Item: start}, func() (*provider.IDUse, error) {
+		return s.inner.StartInstance(ctx, start)
+	})
+}
+
+// StartInstanceWith is as StartInstance.
+func (s *Store) StartInstanceWith(
+	ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
+) (*provider.IDUse, error) {
+	return run(ctx, s, Call{Operation: EnqueueForOrchestrator, Instance: start.Instance, Item: start}, func() (*provider.IDUse, error) {
+		return s.inner.StartInstanceWith(ctx, start, messages, toUser)
+	})
+}
+
+// ReadProgress implements [provider.Store].
+func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
+	return run(ctx, s, Call{Operation: ReadProgress}, func() ([]provider.Progress, error) {
+		return s.inner.ReadProgress(ctx, instances)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
@@ -225,28 +225,7 @@ func TestInjectedErrors(t *testing.T) {
 	}
 }
 
-// notifier is a store that tells of a change at once.
-type notifier struct{ provider.Provider }
-
-func (notifier) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
-	c := make(chan struct{})
-	close(c)
-	return c, func() {}
-}
-
-func TestChangesAreStillNotified(t *testing.T) {
-	t.Parallel()
-	changed, stop := providerfault.New(notifier{}).InstanceChanged("i")
-	<-changed
-	stop()
-	never, stop := providerfault.New(nil).InstanceChanged("i")
-	stop()
-	if never != nil {
-		t.Error("a channel that nobody closes")
-	}
-}
-
-// Watching leases follows the script too, and of a store that cannot nothing is lost.
+// Watching leases follows the script too.
 func TestLostWorkItems(t *testing.T) {
 	t.Parallel()
 	store := providerfault.New(open(t), providerfault.Rule{
@@ -257,58 +236,5 @@ func TestLostWorkItems(t *testing.T) {
 	}
 	if lost, err := store.LostWorkItems(t.Context(), []string{"x"}); err != nil || !slices.Equal(lost, []string{"x"}) {
 		t.Errorf("lost %v, %v", lost, err)
-	}
-	plain := providerfault.New(struct{ provider.Provider }{open(t)})
-	if lost, err := plain.LostWorkItems(t.Context(), []string{"x"}); err != nil || lost != nil {
-		t.Errorf("lost %v, %v", lost, err)
-	}
-}
-
-// unselecting hides that a store selects work by code.
-type unselecting struct{ provider.Provider }
-
-// Selection by code reaches the decorated store, and one without it is never asked for
-// what nobody knows.
-func TestSelectionByCodePassesThrough(t *testing.T) {
-	t.Parallel()
-	inner := open(t)
-	start := provider.StartOrchestrationItem{Instance: "i", Orchestration: "A", Version: new("1.0.0"), ExecutionID: 1}
-	if err := inner.EnqueueForOrchestrator(t.Context(), start, 0); err != nil {
-		t.Fatal(err)
-	}
-	activity := provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "B"}
-	if err := inner.EnqueueForWorker(t.Context(), activity); err != nil {
-		t.Fatal(err)
-	}
-	known := provider.Know(provider.CodeName{Name: "A", Version: "2.0.0"})
-	for name, c := range map[string]struct {
-		store    provider.Provider
-		versions []string
-	}{
-		"selector":    {inner, []string{"2.0.0"}},
-		"no selector": {unselecting{inner}, nil},
-	} {
-		s := providerfault.New(c.store)
-		if name == "selector" {
-			turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Second, Known: known})
-			if turn != nil || err != nil {
-				t.Errorf("%s: fetched %v, %v; want nothing", name, turn, err)
-			}
-		}
-		versions, err := s.KnownVersions(t.Context(), "A", time.Hour)
-		if diff := cmp.Diff(c.versions, versions); diff != "" || err != nil {
-			t.Errorf("%s: known versions (-want +got), error %v:\n%s", name, err, diff)
-		}
-		unknown, err := s.UnknownCode(t.Context(), 0)
-		if err != nil || (len(unknown) > 0) != (name == "selector") {
-			t.Errorf("%s: unknown code %v, %v", name, unknown, err)
-		}
-	}
-	// Last, because a store that does not know of UnknownFor would give its work away.
-	s := providerfault.New(unselecting{inner})
-	turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Second, UnknownFor: 1})
-	work, workErr := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Second, UnknownFor: 1})
-	if turn != nil || work != nil || err != nil || workErr != nil {
-		t.Errorf("a store that is no selector was asked for unknown code: %v, %v, %v, %v", turn, work, err, workErr)
 	}
 }

@@ -16,6 +16,7 @@ func deadLetters() category {
 		{"letters_are_listed_counted_and_shown", listsLetters},
 		{"letters_are_listed_in_pages", pagesLetters},
 		{"message_is_sent_again_once", resendsMessages},
+		{"queue_message_is_sent_again_to_the_end_of_its_queue", resendsToQueues},
 		{"activity_is_sent_again_with_tag_and_session", resendsActivities},
 		{"letter_that_is_still_undecodable_stays", keepsUndecodable},
 		{"letter_is_deleted_once", deletesLetters},
@@ -23,7 +24,7 @@ func deadLetters() category {
 	}
 	for i, s := range scenarios {
 		scenarios[i].run = func(e *env) {
-			e.postmaster()
+			e.full()
 			e.needs(e.store.CorruptOrchestratorItem != nil, "CorruptOrchestratorItem")
 			e.needs(e.store.CorruptWorkItem != nil, "CorruptWorkItem")
 			s.run(e)
@@ -47,17 +48,6 @@ const (
 // secretLetter is a text that cannot be decoded and holds a payload.
 const secretLetter = `{"NoSuchVariant":{"instance":"A","input":"top secret"}}`
 
-// postmaster is the store's management interface, if it gives access to dead letters.
-func (e *env) postmaster() provider.DeadLetterAdmin {
-	e.Helper()
-	e.admin()
-	admin, ok := e.store.Provider.Admin().(provider.DeadLetterAdmin) // whose calls nobody watches
-	if !ok {
-		e.Skip("the store is no provider.DeadLetterAdmin")
-	}
-	return admin
-}
-
 // setMessageAside has a message of an instance set aside, beside nothing else.
 func (e *env) setMessageAside(instance, text string) {
 	e.Helper()
@@ -69,7 +59,7 @@ func (e *env) setMessageAside(instance, text string) {
 // letters lists all letters.
 func (e *env) letters() []provider.DeadLetter {
 	e.Helper()
-	list, err := e.postmaster().ListDeadLetters(e.ctx, provider.DeadLetterQuery{})
+	list, err := e.full().ListDeadLetters(e.ctx, provider.DeadLetterQuery{})
 	e.ok(err, ruleLetterList)
 	return list
 }
@@ -82,7 +72,7 @@ func (e *env) lettersAre(rule string, instances ...string) {
 		got = append(got, letter.InstanceID)
 	}
 	e.sameValue(got, append([]string{}, instances...), rule, "the instances of the letters")
-	count, err := e.postmaster().CountDeadLetters(e.ctx)
+	count, err := e.full().CountDeadLetters(e.ctx)
 	e.ok(err, ruleLetterCount)
 	e.sameValue(count, uint64(len(instances)), ruleLetterCount, "count")
 }
@@ -134,7 +124,7 @@ func listsLetters(e *env) {
 		e.check(!letter.SetAsideAt.IsZero() && letter.Reason != "", ruleLetterList, "a letter has no time or no reason: %+v", letter)
 		e.check(!strings.Contains(letter.Reason, "secret"), ruleLetterSecret, "reason %q", letter.Reason)
 		e.sameValue(letter.Activity, letter.InstanceID == "order", ruleLetterList, "activity")
-		shown, err := e.postmaster().GetDeadLetter(e.ctx, letter.ID)
+		shown, err := e.full().GetDeadLetter(e.ctx, letter.ID)
 		e.ok(err, ruleLetterShown)
 		e.check(shown != nil, ruleLetterShown, "letter %d is not there", letter.ID)
 		want := map[string]string{"B": secretLetter, "order": `{"ActivityExecute":{"input":"top secret`, "A": ""}[letter.InstanceID]
@@ -143,7 +133,7 @@ func listsLetters(e *env) {
 		e.sameValue(shown, &letter, ruleLetterShown, "the same letter by its id")
 	}
 	e.sameValue(kinds, []string{"NoSuchVariant", "ActivityExecute", ""}, ruleLetterList, "kinds")
-	none, err := e.postmaster().GetDeadLetter(e.ctx, 1<<62)
+	none, err := e.full().GetDeadLetter(e.ctx, 1<<62)
 	e.ok(err, ruleLetterShown)
 	e.check(none == nil, ruleLetterShown, "an unknown id has %+v", none)
 }
@@ -158,7 +148,7 @@ func pagesLetters(e *env) {
 	all := e.letters()
 	list := func(query provider.DeadLetterQuery, want ...provider.DeadLetter) {
 		e.Helper()
-		got, err := e.postmaster().ListDeadLetters(e.ctx, query)
+		got, err := e.full().ListDeadLetters(e.ctx, query)
 		e.ok(err, ruleLetterList)
 		e.sameValue(append([]provider.DeadLetter{}, got...), append([]provider.DeadLetter{}, want...), ruleLetterList, "letters")
 	}
@@ -184,7 +174,7 @@ func (e *env) mend(item provider.WorkItem) uint64 {
 // resend wants that the letter is, or is not, there.
 func (e *env) resend(id uint64, want bool) {
 	e.Helper()
-	found, err := e.postmaster().RequeueDeadLetter(e.ctx, id)
+	found, err := e.full().RequeueDeadLetter(e.ctx, id)
 	e.ok(err, ruleLetterSent)
 	e.sameValue(found, want, ruleLetterSent, "found")
 }
@@ -207,6 +197,20 @@ func resendsMessages(e *env) {
 	e.fetchNone(ruleDeadAlone)
 	e.resend(e.mend(startItem("B")), true)
 	e.batch(e.fetchInstance("B", held), ruleLetterSent, startItem("B"))
+}
+
+// It was in no queue, and another message of the queue was deleted in its place.
+func resendsToQueues(e *env) {
+	e.create("A")
+	e.setMessageAside("A", secretLetter)
+	e.line("q", 0, 2)
+	e.resend(e.mend(provider.QueueMessageItem{Instance: "A", Name: "q", Data: "2"}), true)
+	for next := range 3 {
+		got := e.peek(held)
+		e.sameValue(shown(got, "q"), []string{"0", "1", "2"}[next:], ruleLetterSent, "the queue")
+		e.leave(got, 1, "q")
+	}
+	e.peekNone()
 }
 
 func resendsActivities(e *env) {
@@ -234,7 +238,7 @@ func keepsUndecodable(e *env) {
 	e.create("A")
 	e.setMessageAside("A", secretLetter)
 	before := e.letters()
-	found, err := e.postmaster().RequeueDeadLetter(e.ctx, before[0].ID)
+	found, err := e.full().RequeueDeadLetter(e.ctx, before[0].ID)
 	e.check(!found && errors.Is(err, provider.ErrCorrupt), ruleLetterStays, "found %v, error %v", found, err)
 	e.permanent(err, provider.ErrCorrupt, ruleLetterStays)
 	e.check(!strings.Contains(err.Error(), "secret"), ruleLetterSecret, "error %q", err)
@@ -249,7 +253,7 @@ func deletesLetters(e *env) {
 	e.setMessageAside("B", "")
 	id := e.letters()[0].ID
 	for _, want := range []bool{true, false} {
-		found, err := e.postmaster().DeleteDeadLetter(e.ctx, id)
+		found, err := e.full().DeleteDeadLetter(e.ctx, id)
 		e.ok(err, ruleLetterGone)
 		e.sameValue(found, want, ruleLetterGone, "found")
 		e.lettersAre(ruleLetterGone, "B")

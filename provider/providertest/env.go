@@ -2,7 +2,6 @@ package providertest
 
 import (
 	"context"
-	"reflect"
 	"testing"
 	"time"
 
@@ -55,22 +54,22 @@ func (e *env) admin() provider.Admin {
 	return a
 }
 
-// optional returns the store as an optional interface of the contract, whose calls nobody
-// watches; the scenario is skipped if the store has none.
-func optional[T any](e *env) T {
+// full returns the store as a [provider.Store], whose calls nobody watches; the scenario is skipped if it has only the
+// plain contract.
+func (e *env) full() provider.Store {
 	e.Helper()
-	s, ok := e.store.Provider.(T)
+	s, ok := e.store.Provider.(provider.Store)
 	if !ok {
-		e.Skipf("the store is no %v", reflect.TypeFor[T]())
+		e.Skip("the store is no provider.Store")
 	}
 	return s
 }
 
-// needing makes scenarios be skipped, before they do anything, for a store that is no T.
-func needing[T any](scenarios []scenario) []scenario {
+// needing makes scenarios be skipped, before they do anything, for a store that has only the plain contract.
+func needing(scenarios []scenario) []scenario {
 	for i, s := range scenarios {
 		scenarios[i].run = func(e *env) {
-			optional[T](e)
+			e.full()
 			s.run(e)
 		}
 	}

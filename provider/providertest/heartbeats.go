@@ -10,7 +10,7 @@ import (
 // heartbeats checks what a store promises that keeps the details of heartbeats (§5.27).
 // Another store skips the scenarios.
 func heartbeats() category {
-	return category{"more heartbeats", needing[provider.HeartbeatKeeper]([]scenario{
+	return category{"more heartbeats", needing([]scenario{
 		{"every_later_fetch_has_the_last_details", keepsDetails},
 		{"details_are_kept_as_they_are", keepsAnyDetails},
 		{"heartbeat_renews_the_lease", heartbeatRenews},
@@ -32,7 +32,7 @@ const (
 // beat keeps details with a fetched activity.
 func (e *env) beat(got *provider.FetchedWorkItem, extendFor time.Duration, details string) error {
 	e.Helper()
-	return optional[provider.HeartbeatKeeper](e).KeepHeartbeat(e.ctx, got.LockToken, extendFor, details)
+	return e.full().KeepHeartbeat(e.ctx, got.LockToken, extendFor, details)
 }
 
 // hasHeartbeat asserts which details came with an activity.
@@ -61,12 +61,10 @@ func keepsDetails(e *env) {
 	e.hasHeartbeat(again, "2")
 	e.ok(e.beat(again, held, "3"), ruleKept)
 	e.abandonWork(again, 0, true)
-	if taker, ok := e.store.Provider.(provider.Taker); ok {
-		taken := e.took(taker.Take(e.ctx, someWork(noSession())))
-		e.check(len(taken.Work) == 1, ruleKept, "%d activities taken, want 1", len(taken.Work))
-		again = taken.Work[0].FetchedWorkItem
-		e.hasHeartbeat(again, "3")
-	}
+	taken := e.took(e.full().Take(e.ctx, someWork(noSession())))
+	e.check(len(taken.Work) == 1, ruleKept, "%d activities taken, want 1", len(taken.Work))
+	again = taken.Work[0].FetchedWorkItem
+	e.hasHeartbeat(again, "3")
 	e.ackWork(again)
 	e.enqueueWork(e.work(first))
 	e.hasHeartbeat(e.fetchWork(held), "")

@@ -17,11 +17,12 @@ func heldInstances() category {
 		{"retry_shows_what_the_hold_has_hidden", retriesHeld},
 		{"retried_instance_has_its_place_again", retriesInPlace},
 		{"retry_of_what_is_not_held_changes_nothing", retriesNothing},
-		{"hold_under_a_lease_is_retried_by_the_next_abandon", retriesLeased},
+		{"message_does_not_overtake_what_is_held", overtakesNothing},
+		{"timer_does_not_overtake_what_is_held", timesNothingAhead},
 	}
 	for i, s := range scenarios {
 		scenarios[i].run = func(e *env) {
-			e.holder()
+			e.full()
 			s.run(e)
 		}
 	}
@@ -35,22 +36,12 @@ const (
 	ruleHeldText   = "§5.26 Reason: each byte that is no valid UTF-8 becomes U+FFFD"
 	ruleHeldKept   = "§5.26: an abandon without a Misfit leaves what is kept"
 	ruleRetry      = "§5.26 RetryHeldInstance: exactly the messages that were abandoned with a Misfit are visible at once"
+	ruleHeldFirst  = "§5.26 Fetch: a fetch of the instance takes these messages too, visible or not"
 	ruleNotHeld    = "§5.26 RetryHeldInstance: false for an instance that is not held, and nothing has changed"
 )
 
 // farOff is longer than any scenario takes.
 const farOff = time.Hour
-
-// holder is the store's management interface, if it knows what is held.
-func (e *env) holder() provider.HeldAdmin {
-	e.Helper()
-	e.admin()
-	holder, ok := e.store.Provider.Admin().(provider.HeldAdmin) // whose calls nobody watches
-	if !ok {
-		e.Skip("the store is no provider.HeldAdmin")
-	}
-	return holder
-}
 
 // hold gives a fetched turn up for an hour, as code does that does not fit.
 func (e *env) hold(got *provider.FetchedOrchestration, why string) {
@@ -71,7 +62,7 @@ func (e *env) createHeld(instance, why string) {
 // heldInstance asks for one instance, nil if it is not held.
 func (e *env) heldInstance(instance string) *provider.HeldInstance {
 	e.Helper()
-	got, err := e.holder().GetHeldInstance(e.ctx, instance)
+	got, err := e.full().GetHeldInstance(e.ctx, instance)
 	e.ok(err, ruleIsHeld)
 	return got
 }
@@ -79,7 +70,7 @@ func (e *env) heldInstance(instance string) *provider.HeldInstance {
 // heldAre wants that exactly these are listed, in this order.
 func (e *env) heldAre(rule string, instances ...string) {
 	e.Helper()
-	list, err := e.holder().ListHeldInstances(e.ctx)
+	list, err := e.full().ListHeldInstances(e.ctx)
 	e.ok(err, rule)
 	ids := []string{}
 	for _, h := range list {
@@ -92,7 +83,7 @@ func (e *env) heldAre(rule string, instances ...string) {
 // retry wants that the instance is, or is not, held.
 func (e *env) retry(instance string, want bool, rule string) {
 	e.Helper()
-	got, err := e.holder().RetryHeldInstance(e.ctx, instance)
+	got, err := e.full().RetryHeldInstance(e.ctx, instance)
 	e.ok(err, rule)
 	e.sameValue(got, want, rule, "held")
 }
@@ -192,17 +183,28 @@ func retriesNothing(e *env) {
 	e.heldAre(ruleNotHeld)
 }
 
-// A turn of what has come since goes on meanwhile.
-func retriesLeased(e *env) {
+// An event that arrived after the rollback was read before those that were held. A turn that is given back without a
+// delay brings all of them again.
+func overtakesNothing(e *env) {
 	e.createHeld("A", "why")
 	e.enqueue(raised("A", "later"))
 	turn := e.fetchInstance("A", held)
-	e.batch(turn, ruleIsHeld, raised("A", "later"))
+	e.batch(turn, ruleHeldFirst, raised("A", "go"), raised("A", "later"))
+	e.abandon(turn, 0, true)
+	turn = e.fetchInstance("A", held)
+	e.batch(turn, ruleHeldFirst, raised("A", "go"), raised("A", "later"))
 	e.retry("A", true, ruleRetry)
 	e.fetchNone(ruleRetry)
 	e.drop(turn)
-	got := e.fetchInstance("A", held)
-	e.batch(got, ruleRetry, raised("A", "go"))
-	e.drop(got)
 	e.heldAre(ruleIsHeld)
+}
+
+// The same with a timer. One whose time has not come stays hidden.
+func timesNothingAhead(e *env) {
+	e.createHeld("A", "why")
+	soon := provider.TimerFiredItem{Instance: "A", ExecutionID: 1, ID: 7, FireAtMs: baseMs}
+	never := provider.TimerFiredItem{Instance: "A", ExecutionID: 1, ID: 8, FireAtMs: baseMs}
+	e.enqueueLater(never, farOff)
+	e.enqueueLater(soon, e.lease/2)
+	e.batch(e.awaitFetch(held, ruleHeldFirst), ruleHeldFirst, raised("A", "go"), soon)
 }

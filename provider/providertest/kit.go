@@ -51,6 +51,11 @@ type Config struct {
 	// MaxPayload is the largest payload in bytes that the size scenarios send.
 	// Default 10 MiB, which the contract expects of every store.
 	MaxPayload int
+
+	// Rows is how many rows of a kind scenarios make that look for the end of a page or batch. Default 1,100, which is
+	// more than the 1,000 and 1,024 of most databases. With fewer than the 1,003 that it takes, the scenario of the
+	// default limit is left out, and says so.
+	Rows int
 }
 
 // Store is a store under test with the hooks that reach behind its interface.
@@ -77,6 +82,10 @@ type Store struct {
 
 	// Sessions returns the ids of all session rows, live or expired.
 	Sessions func(ctx context.Context) ([]string, error)
+
+	// Spoil puts the store into a state in which somebody has to mend it, and in which it stores nothing; mend does
+	// that.
+	Spoil func(ctx context.Context) (mend func() error, err error)
 
 	// Reopen opens the same data a second time, as another process would, and
 	// arranges for it to be closed.
@@ -125,6 +134,9 @@ func (c Config) withDefaults(t *testing.T) Config {
 	}
 	if c.MaxPayload == 0 {
 		c.MaxPayload = 10 << 20
+	}
+	if c.Rows == 0 {
+		c.Rows = 1100
 	}
 	return c
 }
@@ -190,6 +202,7 @@ func categories() []category {
 		heldHistory(),
 		moreDeletion(),
 		moreTruth(),
+		outOfOrder(),
 		moreBulkDeletion(),
 		moreBulk(),
 		morePrune(),

@@ -193,9 +193,9 @@ func TestNormalForms(t *testing.T) {
 	}
 }
 
-// The watch on the store hides what else the store is: optional interfaces are asked of
-// the store itself, or their scenarios would all be skipped.
-func TestOptionalInterfacesAreAskedOfTheStore(t *testing.T) {
+// The watch on the store hides that it is a provider.Store: env.full asks the store itself, or the scenarios would all
+// be skipped.
+func TestStoreItselfIsAsked(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -208,7 +208,7 @@ func TestOptionalInterfacesAreAskedOfTheStore(t *testing.T) {
 		}
 		for _, assertion := range []string{"e.p" + ".(", "e.admin()" + ".("} {
 			if strings.Contains(string(text), assertion) {
-				t.Errorf("%s asserts %s…): use optional", file, assertion)
+				t.Errorf("%s asserts %s…): use full", file, assertion)
 			}
 		}
 	}

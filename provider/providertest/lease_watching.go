@@ -20,7 +20,7 @@ const (
 // lost returns what the store says of the tokens; the scenario is skipped if it says nothing.
 func (e *env) lost(tokens ...string) []string {
 	e.Helper()
-	lost, err := optional[provider.LeaseWatcher](e).LostWorkItems(e.ctx, tokens)
+	lost, err := e.full().LostWorkItems(e.ctx, tokens)
 	e.ok(err, ruleLost)
 	return lost
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // moreAmounts covers that nothing is cut off where a page, a batch or a default limit of
-// a database would end: a little above 1,000, and above 1,024.
+// a database would end, by as many rows of a kind as [Config.Rows] says.
 func moreAmounts() category {
 	return category{"more amounts", []scenario{
 		{"events_of_an_execution", manyEvents},
@@ -21,14 +21,12 @@ func moreAmounts() category {
 	}}
 }
 
-// many is more than 1,024.
-const many = 1100
-
 // All events come back, in order, by each way to read them.
 func manyEvents(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§5.1, §5.5, §5.6, §6.6: the history of the execution, complete and in order"
 	want := []provider.Event{started("A", 1)}
-	for i := range uint64(many) {
+	for i := range many {
 		want = append(want, event("A", 1, i+2, provider.ActivityScheduled{Name: fmt.Sprint("Charge", i), Input: "{}"}))
 	}
 	e.create("A", want[1:many/2]...)
@@ -52,10 +50,11 @@ func manyEvents(e *env) {
 
 // One fetch takes all of an instance's messages, and the ack consumes them all.
 func manyMessages(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§5.1 step 7: for every visible message of the instance; step 8: rows with this token ordered by id"
 	e.create("A")
 	var want []provider.WorkItem
-	for i := range uint64(many) {
+	for i := range many {
 		want = append(want, completedItem("A", i))
 	}
 	e.wake("A")
@@ -75,10 +74,11 @@ func manyMessages(e *env) {
 
 // All activities of a turn can be fetched, and one ack cancels them all.
 func manyActivities(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§5.2 steps 12 and 13: worker items are inserted; each cancelled activity is deleted"
 	var items []provider.WorkItem
 	var refs []provider.ActivityRef
-	for i := range uint64(many) {
+	for i := range many {
 		items, refs = append(items, activityItem("A", i+2)), append(refs, ref("A", i+2))
 	}
 	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: items})
@@ -93,6 +93,7 @@ func manyActivities(e *env) {
 
 // All keys of an instance come back, to clients and with a fetch.
 func manyKeys(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§5.1 step 11, §5.18: all rows for the instance (no limit but what the store needs)"
 	want := map[string]string{}
 	snapshot := map[string]provider.KVEntry{}
@@ -117,6 +118,7 @@ func manyKeys(e *env) {
 
 // All instances and all children are listed, counted, pruned and deleted.
 func manyInstances(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§6.3, §6.4, §6.12, §6.14: all ids"
 	e.createEnded("root", provider.StatusCompleted)
 	ids := []string{"root"}
@@ -143,10 +145,11 @@ func manyInstances(e *env) {
 
 // All executions of an instance are listed.
 func manyExecutions(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§6.5: execution ids ascending"
 	e.create("A")
 	ids := []uint64{1}
-	for next := range uint64(many) {
+	for next := range many {
 		ids = append(ids, next+2)
 		e.turn("A", provider.AckOrchestrationParams{ExecutionID: next + 2, Metadata: ended(provider.StatusCompleted, "out")})
 	}
@@ -158,6 +161,7 @@ func manyExecutions(e *env) {
 
 // The messages that an execution is given travel in a message and are kept in an event.
 func manyCarried(e *env) {
+	many := uint64(e.config.Rows)
 	const rule = "§7.6: 100 carried messages; a store keeps lists of any length"
 	pairs := make([]provider.Pair, many)
 	for i := range pairs {

@@ -72,6 +72,29 @@ func holdingMutants() []mutant {
 				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
+		{"lets what came later overtake", "§5.26 Fetch", []string{
+			in + "message_does_not_overtake_what_is_held", in + "timer_does_not_overtake_what_is_held",
+		}, func(c *calls, sound calls) {
+			taken, behind := 0, 0
+			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+				got, err := sound.FetchOrchestrationItem(ctx, params)
+				if got != nil {
+					taken = len(got.Item.Messages)
+					got.Item.Messages = got.Item.Messages[min(behind, taken-1):]
+				}
+				return got, err
+			}
+			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
+				if params.Misfit != "" {
+					behind = taken
+				}
+				return sound.AbandonOrchestrationItem(ctx, params)
+			}
+			c.RetryHeldInstance = func(ctx context.Context, instance string) (bool, error) {
+				behind = 0
+				return sound.RetryHeldInstance(ctx, instance)
+			}
+		}},
 		{"says that it retries, and does not", "§5.1: nil may be returned only when", []string{
 			in + "retry_shows_what_the_hold_has_hidden", in + "hold_is_over_when_its_messages_are",
 		}, func(c *calls, sound calls) {

@@ -63,7 +63,7 @@ func letterMutants() []mutant {
 			}
 		}},
 		{"sends nothing again", "§6.23 RequeueDeadLetter: in the queue", []string{
-			in + "message_is_sent_again_once", in + "activity_is_sent_again_with_tag_and_session",
+			in + "message_is_sent_again_once", in + "queue_message_is_sent_again_to_the_end_of_its_queue", in + "activity_is_sent_again_with_tag_and_session",
 		}, func(c *calls, sound calls) {
 			c.RequeueDeadLetter = func(ctx context.Context, id uint64) (bool, error) { return sound.DeleteDeadLetter(ctx, id) }
 		}},

@@ -46,6 +46,19 @@ func peekingMutants() []mutant {
 			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Awaited = []string{"q", "r"}; return q }),
 		},
 		{
+			"wakes nobody for what a turn sends to a queue", "§5.28",
+			[]string{"more peeking/messages_that_a_turn_sends_wake"},
+			func(c *calls, sound calls) {
+				c.AckOrchestrationItem = func(ctx context.Context, params provider.AckOrchestrationParams) error {
+					params.OrchestratorItems = slices.DeleteFunc(slices.Clone(params.OrchestratorItems), func(item provider.WorkItem) bool {
+						_, queued := item.(provider.QueueMessageItem)
+						return queued
+					})
+					return sound.AckOrchestrationItem(ctx, params)
+				}
+			},
+		},
+		{
 			"keeps what was read", "§5.28",
 			[]string{"more peeking/what_is_not_read_stays_in_its_place"},
 			acks(func(q *provider.QueueReads) *provider.QueueReads { q.Read = nil; return q }),

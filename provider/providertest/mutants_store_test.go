@@ -69,24 +69,8 @@ type calls struct {
 	StartInstanceWith          func(ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool) (*provider.IDUse, error)
 }
 
-// mutable is a store that mutants are made of, with the optional interfaces that they
-// break as well.
-type mutable interface {
-	provider.Provider
-	provider.CodeSelector
-	provider.Taker
-	provider.LockRenewer
-	provider.HeartbeatKeeper
-	provider.InstanceStarter
-	provider.MessageStarter
-	provider.HeldAdmin
-	provider.DeadLetterAdmin
-	provider.InstancePager
-}
-
 // callsOf returns the methods of a store as they are.
-func callsOf(p mutable) *calls {
-	a := p.Admin()
+func callsOf(p provider.Store) *calls {
 	return &calls{
 		FetchOrchestrationItem:     p.FetchOrchestrationItem,
 		AckOrchestrationItem:       p.AckOrchestrationItem,
@@ -107,24 +91,24 @@ func callsOf(p mutable) *calls {
 		GetKVValue:                 p.GetKVValue,
 		GetKVAllValues:             p.GetKVAllValues,
 		GetInstanceStats:           p.GetInstanceStats,
-		ListInstances:              a.ListInstances,
-		ListInstancesByStatus:      a.ListInstancesByStatus,
-		ListExecutions:             a.ListExecutions,
-		ReadHistoryWithExecutionID: a.ReadHistoryWithExecutionID,
-		ReadHistory:                a.ReadHistory,
-		LatestExecutionID:          a.LatestExecutionID,
-		GetInstanceInfo:            a.GetInstanceInfo,
-		GetExecutionInfo:           a.GetExecutionInfo,
-		GetSystemMetrics:           a.GetSystemMetrics,
-		GetQueueDepths:             a.GetQueueDepths,
-		ListChildren:               a.ListChildren,
-		GetParentID:                a.GetParentID,
-		GetInstanceTree:            a.GetInstanceTree,
-		DeleteInstance:             a.DeleteInstance,
-		DeleteInstancesAtomic:      a.DeleteInstancesAtomic,
-		DeleteInstanceBulk:         a.DeleteInstanceBulk,
-		PruneExecutions:            a.PruneExecutions,
-		PruneExecutionsBulk:        a.PruneExecutionsBulk,
+		ListInstances:              p.ListInstances,
+		ListInstancesByStatus:      p.ListInstancesByStatus,
+		ListExecutions:             p.ListExecutions,
+		ReadHistoryWithExecutionID: p.ReadHistoryWithExecutionID,
+		ReadHistory:                p.ReadHistory,
+		LatestExecutionID:          p.LatestExecutionID,
+		GetInstanceInfo:            p.GetInstanceInfo,
+		GetExecutionInfo:           p.GetExecutionInfo,
+		GetSystemMetrics:           p.GetSystemMetrics,
+		GetQueueDepths:             p.GetQueueDepths,
+		ListChildren:               p.ListChildren,
+		GetParentID:                p.GetParentID,
+		GetInstanceTree:            p.GetInstanceTree,
+		DeleteInstance:             p.DeleteInstance,
+		DeleteInstancesAtomic:      p.DeleteInstancesAtomic,
+		DeleteInstanceBulk:         p.DeleteInstanceBulk,
+		PruneExecutions:            p.PruneExecutions,
+		PruneExecutionsBulk:        p.PruneExecutionsBulk,
 		Take:                       p.Take,
 		AckTurnAndTake:             p.AckTurnAndTake,
 		AckWorkAndTake:             p.AckWorkAndTake,
@@ -149,15 +133,15 @@ func callsOf(p mutable) *calls {
 	}
 }
 
-// broken is a store that consists of calls.
-type broken struct{ *calls }
+// broken is a store that consists of calls, and of the rest of a store.
+type broken struct {
+	*calls
+	provider.Store
+}
 
 func (broken) Name() string            { return "broken" }
 func (broken) Version() string         { return "0.0.0" }
-func (b broken) Admin() provider.Admin { return brokenAdmin(b) }
-
-// brokenAdmin is its management side.
-type brokenAdmin struct{ *calls }
+func (b broken) Admin() provider.Admin { return b }
 
 func (b broken) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
 	return b.calls.UnknownCode(ctx, unknownFor)
@@ -271,111 +255,111 @@ func (b broken) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 	return b.calls.RenewLocks(ctx, locks)
 }
 
-func (b brokenAdmin) ListInstances(ctx context.Context) ([]string, error) {
+func (b broken) ListInstances(ctx context.Context) ([]string, error) {
 	return b.calls.ListInstances(ctx)
 }
 
-func (b brokenAdmin) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
+func (b broken) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
 	return b.calls.ListInstancesByStatus(ctx, status)
 }
 
-func (b brokenAdmin) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
+func (b broken) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
 	return b.calls.ListExecutions(ctx, instance)
 }
 
-func (b brokenAdmin) ReadHistoryWithExecutionID(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
+func (b broken) ReadHistoryWithExecutionID(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
 	return b.calls.ReadHistoryWithExecutionID(ctx, instance, executionID)
 }
 
-func (b brokenAdmin) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
+func (b broken) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
 	return b.calls.ReadHistory(ctx, instance)
 }
 
-func (b brokenAdmin) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
+func (b broken) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
 	return b.calls.LatestExecutionID(ctx, instance)
 }
 
-func (b brokenAdmin) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
+func (b broken) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	return b.calls.GetInstanceInfo(ctx, instance)
 }
 
-func (b brokenAdmin) GetExecutionInfo(ctx context.Context, instance string, executionID uint64) (provider.ExecutionInfo, error) {
+func (b broken) GetExecutionInfo(ctx context.Context, instance string, executionID uint64) (provider.ExecutionInfo, error) {
 	return b.calls.GetExecutionInfo(ctx, instance, executionID)
 }
 
-func (b brokenAdmin) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
+func (b broken) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
 	return b.calls.GetSystemMetrics(ctx)
 }
 
-func (b brokenAdmin) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
+func (b broken) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	return b.calls.GetQueueDepths(ctx)
 }
 
-func (b brokenAdmin) ListChildren(ctx context.Context, instance string) ([]string, error) {
+func (b broken) ListChildren(ctx context.Context, instance string) ([]string, error) {
 	return b.calls.ListChildren(ctx, instance)
 }
 
-func (b brokenAdmin) GetParentID(ctx context.Context, instance string) (*string, error) {
+func (b broken) GetParentID(ctx context.Context, instance string) (*string, error) {
 	return b.calls.GetParentID(ctx, instance)
 }
 
-func (b brokenAdmin) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
+func (b broken) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
 	return b.calls.GetInstanceTree(ctx, instance)
 }
 
-func (b brokenAdmin) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
+func (b broken) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
 	return b.calls.DeleteInstance(ctx, instance, force)
 }
 
-func (b brokenAdmin) DeleteInstancesAtomic(ctx context.Context, instances []string, force bool) (provider.DeleteInstanceResult, error) {
+func (b broken) DeleteInstancesAtomic(ctx context.Context, instances []string, force bool) (provider.DeleteInstanceResult, error) {
 	return b.calls.DeleteInstancesAtomic(ctx, instances, force)
 }
 
-func (b brokenAdmin) DeleteInstanceBulk(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
+func (b broken) DeleteInstanceBulk(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 	return b.calls.DeleteInstanceBulk(ctx, filter)
 }
 
-func (b brokenAdmin) PruneExecutions(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
+func (b broken) PruneExecutions(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
 	return b.calls.PruneExecutions(ctx, instance, options)
 }
 
-func (b brokenAdmin) PruneExecutionsBulk(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
+func (b broken) PruneExecutionsBulk(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 	return b.calls.PruneExecutionsBulk(ctx, filter, options)
 }
 
-func (b brokenAdmin) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
+func (b broken) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	return b.calls.ListHeldInstances(ctx)
 }
 
-func (b brokenAdmin) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+func (b broken) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
 	return b.calls.ListInstancePage(ctx, query)
 }
 
-func (b brokenAdmin) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
+func (b broken) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	return b.calls.GetHeldInstance(ctx, instance)
 }
 
-func (b brokenAdmin) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
+func (b broken) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
 	return b.calls.RetryHeldInstance(ctx, instance)
 }
 
-func (b brokenAdmin) CountDeadLetters(ctx context.Context) (uint64, error) {
+func (b broken) CountDeadLetters(ctx context.Context) (uint64, error) {
 	return b.calls.CountDeadLetters(ctx)
 }
 
-func (b brokenAdmin) ListDeadLetters(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error) {
+func (b broken) ListDeadLetters(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error) {
 	return b.calls.ListDeadLetters(ctx, query)
 }
 
-func (b brokenAdmin) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLetter, error) {
+func (b broken) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLetter, error) {
 	return b.calls.GetDeadLetter(ctx, id)
 }
 
-func (b brokenAdmin) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) {
+func (b broken) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) {
 	return b.calls.RequeueDeadLetter(ctx, id)
 }
 
-func (b brokenAdmin) DeleteDeadLetter(ctx context.Context, id uint64) (bool, error) {
+func (b broken) DeleteDeadLetter(ctx context.Context, id uint64) (bool, error) {
 	return b.calls.DeleteDeadLetter(ctx, id)
 }
 

@@ -145,13 +145,13 @@ func failureOf(t *testing.T, name string, lease time.Duration, mutate func(c *ca
 	if err != nil {
 		return err.Error()
 	}
-	sound, ok := store.Provider.(mutable)
+	sound, ok := store.Provider.(provider.Store)
 	if !ok {
-		return "the store lacks an optional interface"
+		return "the store is no provider.Store"
 	}
 	c := callsOf(sound)
 	mutate(c, *c)
-	store.Provider = broken{c}
+	store.Provider = broken{c, sound}
 	config := Config{
 		Open:        func(*testing.T) Store { return store },
 		LockTimeout: lease, ShortPollLimit: lease, LongPolling: true,

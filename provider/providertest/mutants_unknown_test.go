@@ -11,7 +11,7 @@ import (
 // unknownMutants are about work whose code nobody has.
 func unknownMutants() []mutant {
 	const in = "more selection by code/"
-	return []mutant{
+	return append(unnamedMutants(), []mutant{
 		{"lists what has waited for that long only", "§5.20 UnknownCode", []string{in + "unknown_code_is_listed"}, func(c *calls, sound calls) {
 			c.UnknownCode = func(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
 				list, err := sound.UnknownCode(ctx, unknownFor)
@@ -57,6 +57,43 @@ func unknownMutants() []mutant {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				params.Cancelled = false
 				return sound.FetchOrchestrationItem(ctx, params)
+			}
+		}},
+	}...)
+}
+
+// unnamedMutants are about fetches that name no code.
+func unnamedMutants() []mutant {
+	const in = "more selection by code/"
+	return []mutant{
+		{"gives work that others have named to fetches without names", "§5.20 Known nil", []string{
+			in + "fetch_without_names_leaves_alone_what_others_named",
+		}, func(c *calls, sound calls) {
+			var named memory[string, *provider.KnownCode]
+			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+				if params.Known == nil {
+					params.Known, _ = named.get("turns")
+				}
+				named.put("turns", params.Known)
+				return sound.FetchOrchestrationItem(ctx, params)
+			}
+		}},
+		{"counts the attempts of fetches without names for all", "§5.20 Attempts", []string{
+			in + "attempts_without_names_do_not_count_for_names",
+		}, func(c *calls, sound calls) {
+			var unnamed memory[string, uint32]
+			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+				got, err := sound.FetchOrchestrationItem(ctx, params)
+				if got == nil {
+					return nil, err
+				}
+				n, _ := unnamed.get(got.Item.Instance)
+				if params.Known == nil {
+					unnamed.put(got.Item.Instance, n+1)
+				} else {
+					got.AttemptCount += n
+				}
+				return got, err
 			}
 		}},
 	}

@@ -19,7 +19,7 @@ func pages() category {
 	}
 	for i, s := range scenarios {
 		scenarios[i].run = func(e *env) {
-			e.pager()
+			e.full()
 			s.run(e)
 		}
 	}
@@ -34,21 +34,10 @@ const (
 	rulePageAfter  = "§6.22 After: what no page has ended with is refused"
 )
 
-// pager is the store's management interface, if it lists pages.
-func (e *env) pager() provider.InstancePager {
-	e.Helper()
-	e.admin()
-	pager, ok := e.store.Provider.Admin().(provider.InstancePager) // whose calls nobody watches
-	if !ok {
-		e.Skip("the store is no provider.InstancePager")
-	}
-	return pager
-}
-
 // page asks for a page.
 func (e *env) page(query provider.PageQuery) provider.InstancePage {
 	e.Helper()
-	page, err := e.pager().ListInstancePage(e.ctx, query)
+	page, err := e.full().ListInstancePage(e.ctx, query)
 	e.ok(err, rulePages)
 	e.check(query.Limit == 0 || len(page.InstanceIDs) <= int(query.Limit), rulePageLimit, "%d instances of at most %d", len(page.InstanceIDs), query.Limit)
 	return page
@@ -131,7 +120,7 @@ func pagesOfDeleted(e *env) {
 func pagesOfNothing(e *env) {
 	now := time.Now()
 	for _, query := range []provider.PageQuery{{After: "\x01?"}, {After: "\x01?", EndedBefore: &now}} {
-		_, err := e.pager().ListInstancePage(e.ctx, query)
+		_, err := e.full().ListInstancePage(e.ctx, query)
 		e.permanent(err, provider.ErrInvalidArgument, rulePageAfter)
 	}
 }

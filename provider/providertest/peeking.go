@@ -15,6 +15,7 @@ func peeking() category {
 		{"what_is_not_read_stays_in_its_place", peeksInOrder},
 		{"unawaited_queues_wake_nobody", peeksUnawaited},
 		{"awaited_queues_wake", peeksAwaited},
+		{"messages_that_a_turn_sends_wake", peeksSent},
 		{"a_queue_behind_a_long_one_is_shown", peeksBehind},
 		{"abandoned_and_expired_turns_keep_the_order", peeksAgain},
 		{"only_turns_that_read_nothing_count_no_attempt", peeksAttempts},
@@ -145,6 +146,27 @@ func peeksAwaited(e *env) {
 	e.showsFrom(got, "q", 1, 2)
 	e.leave(got, 0, "q")
 	e.leave(e.peek(held), 2, "q")
+	e.peekNone()
+}
+
+// They wake as those of a client do: the first in an empty queue, and nothing behind it.
+func peeksSent(e *env) {
+	e.create("A")
+	e.create("B")
+	send := func(data ...string) {
+		e.enqueue(raised("B", "go"))
+		var items []provider.WorkItem
+		for _, d := range data {
+			items = append(items, provider.QueueMessageItem{Instance: "A", Name: "q", Data: d})
+		}
+		e.commit(e.fetchInstance("B", held), provider.AckOrchestrationParams{OrchestratorItems: items})
+	}
+	send("0", "1")
+	got := e.peek(held)
+	e.showsFrom(got, "q", 0, 2)
+	e.leave(got, 0)
+	e.peekNone()
+	send("2")
 	e.peekNone()
 }
 

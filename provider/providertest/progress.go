@@ -9,7 +9,7 @@ import (
 // progressReading checks what a store promises that tells how far many instances are, and
 // when one has ended (§5.25). Another store skips the scenarios.
 func progressReading() category {
-	return category{"more progress", append(needing[provider.ProgressReader]([]scenario{
+	return category{"more progress", append(needing([]scenario{
 		{"progress_of_each_state", tellsEachState},
 		{"progress_in_the_order_asked_for", tellsInOrder},
 		{"progress_of_the_current_execution", tellsCurrentExecution},
@@ -22,13 +22,13 @@ const (
 	ruleProgress = "§5.25: one for each instance, in order; an id may come twice"
 	ruleOutcome  = "§5.25: CustomStatus, History: only of an instance whose current execution is Completed or Failed"
 	ruleTold     = "§5.25: InstanceEnd tells how far the commit has left the instance, nothing of one that was deleted"
-	ruleNotice   = "§5.25: InstanceEnded is told of a turn that completes or fails the instance, and of its deletion"
+	ruleNotice   = "§5.25: InstanceEnd is told of a turn that completes or fails the instance, and of its deletion"
 )
 
 // progress asks the store; the scenario is skipped if it does not tell.
 func (e *env) progress(instances ...string) []provider.Progress {
 	e.Helper()
-	list, err := optional[provider.ProgressReader](e).ReadProgress(e.ctx, instances)
+	list, err := e.full().ReadProgress(e.ctx, instances)
 	e.ok(err, ruleProgress)
 	e.sameValue(len(list), len(instances), ruleProgress, "the number of answers")
 	return list
@@ -134,7 +134,7 @@ func tellsAroundDamage(e *env) {
 
 // A turn that goes on, and one that continues as new, are no ends.
 func noticesEnds(e *env) {
-	notifier := optional[provider.EndNotifier](e)
+	notifier := e.full()
 	told := func(ended <-chan struct{}) bool {
 		select {
 		case <-ended:
@@ -145,9 +145,9 @@ func noticesEnds(e *env) {
 	}
 	e.create("A")
 	e.create("B")
-	a, stopA := notifier.InstanceEnded("A")
+	a, _, stopA := notifier.InstanceEnd("A")
 	defer stopA()
-	b, stopB := notifier.InstanceEnded("B")
+	b, _, stopB := notifier.InstanceEnd("B")
 	defer stopB()
 	e.turn("A", provider.AckOrchestrationParams{})
 	e.continueAsNew("A")
@@ -170,7 +170,7 @@ func noticesEnds(e *env) {
 }
 
 func tellsOutcomes(e *env) {
-	teller := optional[provider.EndTeller](e)
+	teller := e.full()
 	e.create("A")
 	e.createEnded("B", provider.StatusCompleted)
 	a, endA, stopA := teller.InstanceEnd("A")

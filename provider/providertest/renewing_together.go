@@ -26,7 +26,7 @@ const (
 // renewAll renews leases together.
 func (e *env) renewAll(locks ...provider.LockRenewal) ([]error, error) {
 	e.Helper()
-	return optional[provider.LockRenewer](e).RenewLocks(e.ctx, locks)
+	return e.full().RenewLocks(e.ctx, locks)
 }
 
 // turnLease and workLease are renewals.

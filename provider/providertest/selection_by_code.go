@@ -9,7 +9,7 @@ import (
 
 // selectionByCode checks what a store promises that gives work only to workers with the
 // code for it (§5.20). Another store skips the scenarios. What no worker knows is in
-// unknown_code.go, waiting fetches are in selection_waiting.go.
+// unknown_code.go, fetches that name nothing are in unnamed.go, and waiting fetches are in selection_waiting.go.
 func selectionByCode() category {
 	scenarios := []scenario{
 		{"skipped_instances_are_not_locked_nor_counted", codeSkipsInstances},
@@ -38,8 +38,9 @@ func selectionByCode() category {
 		{"lease_that_ended_counts_the_attempt", codeAfterLease},
 	}
 	scenarios = append(scenarios, unknownCode()...)
+	scenarios = append(scenarios, unnamed()...)
 	scenarios = append(scenarios, selectionWaiting()...)
-	return category{"more selection by code", needing[provider.CodeSelector](scenarios)}
+	return category{"more selection by code", needing(scenarios)}
 }
 
 const (
@@ -52,13 +53,6 @@ const (
 	ruleAnyCode     = "§5.20: work of any code is given to every fetch"
 	ruleByteCode    = "§5.20: comparison: byte for byte: case, accents and blanks at the end matter"
 )
-
-// selector returns the store as a [provider.CodeSelector]; the scenario is skipped if it
-// is none.
-func (e *env) selector() provider.CodeSelector {
-	e.Helper()
-	return optional[provider.CodeSelector](e)
-}
 
 // knows is a set of code: "Name" or "Name@version" each.
 func knows(codes ...string) *provider.KnownCode {
@@ -205,11 +199,11 @@ func codeVersionedStart(e *env) {
 // The versions that histories of early releases have for none mean none.
 func codePlaceholders(e *env) {
 	for i, version := range []string{"0.0.0", provider.UnknownVersion} {
-		instance := fmt.Sprint("a", i)
-		e.enqueue(startOf(instance, "A", version))
-		e.begin(instance, "A", version)
+		instance, name := fmt.Sprint("a", i), fmt.Sprint("A", i)
+		e.enqueue(startOf(instance, name, version))
+		e.begin(instance, name, version)
 		e.wake(instance)
-		e.admits(knows("A@1.0.0"), instance, ruleNoVersion)
+		e.admits(knows(name+"@1.0.0"), instance, ruleNoVersion)
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 // instance only if nobody does, alone or with messages (§5.22). Another store skips the
 // scenarios.
 func starting() category {
-	return category{"more starting", append(needing[provider.InstanceStarter]([]scenario{
+	return category{"more starting", append(needing([]scenario{
 		{"start_of_a_used_id_changes_nothing", startsUnused},
 		{"id_is_used_by_instances_and_starts_alone", knowsUsers},
 		{"deleted_instance_frees_its_id", startsDeleted},
 		{"one_of_many_starts_is_enqueued", startsOnce},
 		{"start_needs_an_instance", startsSomething},
-	}), needing[provider.MessageStarter]([]scenario{
+	}), needing([]scenario{
 		{"messages_come_with_the_start", startsWithMessages},
 		{"messages_for_who_uses_the_id", sendsToUser},
 		{"bad_message_starts_nothing", startsAllOrNothing},
@@ -35,7 +35,7 @@ const (
 // start starts an instance and wants that nobody, or this one, uses the id.
 func (e *env) start(instance string, user *provider.IDUse, rule string) {
 	e.Helper()
-	use, err := optional[provider.InstanceStarter](e).StartInstance(e.ctx, startItem(instance))
+	use, err := e.full().StartInstance(e.ctx, startItem(instance))
 	e.ok(err, rule)
 	e.sameValue(use, user, rule, "who uses the id")
 }
@@ -43,7 +43,7 @@ func (e *env) start(instance string, user *provider.IDUse, rule string) {
 // use wants that nobody, or this one, uses the id.
 func (e *env) use(instance string, user *provider.IDUse) {
 	e.Helper()
-	use, err := optional[provider.InstanceStarter](e).FindInstance(e.ctx, instance)
+	use, err := e.full().FindInstance(e.ctx, instance)
 	e.ok(err, ruleUsed)
 	e.sameValue(use, user, ruleUsed, "who uses the id")
 }
@@ -92,7 +92,7 @@ func startsDeleted(e *env) {
 func startsOnce(e *env) {
 	const callers = 8
 	var enqueued atomic.Int64
-	starter := optional[provider.InstanceStarter](e)
+	starter := e.full()
 	e.together(callers, func(int) error {
 		return patiently(func() error {
 			use, err := starter.StartInstance(e.ctx, startItem("A"))
@@ -107,14 +107,14 @@ func startsOnce(e *env) {
 }
 
 func startsSomething(e *env) {
-	_, err := optional[provider.InstanceStarter](e).StartInstance(e.ctx, startItem(""))
+	_, err := e.full().StartInstance(e.ctx, startItem(""))
 	e.permanent(err, provider.ErrInvalidArgument, "§5.22 StartInstance: ErrInvalidArgument without an instance")
 }
 
 // startWith starts an instance with two messages.
 func (e *env) startWith(instance string, toUser bool, rule string) *provider.IDUse {
 	e.Helper()
-	use, err := optional[provider.MessageStarter](e).StartInstanceWith(e.ctx, startItem(instance), letters(instance), toUser)
+	use, err := e.full().StartInstanceWith(e.ctx, startItem(instance), letters(instance), toUser)
 	e.ok(err, rule)
 	return use
 }
@@ -153,7 +153,7 @@ func sendsToUser(e *env) {
 // An activity is no message for an instance.
 func startsAllOrNothing(e *env) {
 	messages := append(letters("A"), activityItem("A", 2))
-	_, err := optional[provider.MessageStarter](e).StartInstanceWith(e.ctx, startItem("A"), messages, false)
+	_, err := e.full().StartInstanceWith(e.ctx, startItem("A"), messages, false)
 	e.permanent(err, provider.ErrInvalidArgument, ruleTogether)
 	e.fetchNone(ruleTogether)
 	e.use("A", nil)

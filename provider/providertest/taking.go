@@ -34,7 +34,7 @@ func taking() category {
 	scenarios = append(scenarios, endingTogether()...)
 	scenarios = append(scenarios, takingNotices()...)
 	scenarios = append(scenarios, takingWaits()...)
-	return category{"more taking", needing[provider.Taker](scenarios)}
+	return category{"more taking", needing(scenarios)}
 }
 
 const (
@@ -45,12 +45,6 @@ const (
 	ruleAckFailed  = "§5.23 atomicity: when a turn's acknowledgement fails, nothing is taken and the call returns its error"
 	ruleTakeArgs   = "§5.23 arguments: those of the taking are checked first: ErrInvalidArgument, and nothing is committed"
 )
-
-// taker returns the store as a [provider.Taker]; the scenario is skipped if it is none.
-func (e *env) taker() provider.Taker {
-	e.Helper()
-	return optional[provider.Taker](e)
-}
 
 // aTurn takes a turn under a lease that does not end, and an activity for each entry.
 func aTurn(entries ...provider.FetchWorkParams) provider.TakeParams {
@@ -73,7 +67,7 @@ func (e *env) took(taken provider.Taken, err error) provider.Taken {
 // take takes without committing anything.
 func (e *env) take(params provider.TakeParams) provider.Taken {
 	e.Helper()
-	return e.took(e.taker().Take(e.ctx, params))
+	return e.took(e.full().Take(e.ctx, params))
 }
 
 // gotWork asserts which activities were taken, in whatever order, each as entry:id.
@@ -122,7 +116,7 @@ func takesNothingUnasked(e *env) {
 		e.gotTurn(taken, "", ruleTakes)
 		e.gotWork(taken, ruleTakes)
 	}
-	taken := e.took(e.taker().AckTurnAndTake(e.ctx, turnOf(e.fetchInstance("B", held), provider.AckOrchestrationParams{}), provider.TakeParams{}))
+	taken := e.took(e.full().AckTurnAndTake(e.ctx, turnOf(e.fetchInstance("B", held), provider.AckOrchestrationParams{}), provider.TakeParams{}))
 	e.gotTurn(taken, "", ruleTakes)
 	e.gotWork(taken, ruleTakes)
 	same(e, e.fetchWork(held).AttemptCount, 1, ruleTakes)
@@ -144,7 +138,7 @@ func turnHandsOn(e *env) {
 		WorkerItems:       []provider.WorkItem{activityItem("A", 2), activityItem("A", 3), activityItem("A", 4)},
 		OrchestratorItems: []provider.WorkItem{startItem("B")},
 	})
-	taken := e.took(e.taker().AckTurnAndTake(e.ctx, turn, aTurn(noSession(), noSession())))
+	taken := e.took(e.full().AckTurnAndTake(e.ctx, turn, aTurn(noSession(), noSession())))
 	e.gotTurn(taken, "B", ruleTakenMade)
 	e.check(len(taken.Work) == 2, ruleTakenMade, "took %d activities of the 3 that the turn queued, want 2", len(taken.Work))
 	e.fetchWork(held)
@@ -177,7 +171,7 @@ func failedAckTakesNothing(e *env) {
 		"a turn without lock":        {unknown, provider.ErrInvalidLockToken},
 		"a turn with an event twice": {twice, provider.ErrDuplicateEvent},
 	} {
-		taken, err := e.taker().AckTurnAndTake(e.ctx, c.ack, aTurn(noSession()))
+		taken, err := e.full().AckTurnAndTake(e.ctx, c.ack, aTurn(noSession()))
 		e.permanent(err, c.want, ruleAckFailed)
 		e.check(taken.Turn == nil && len(taken.Work) == 0, ruleAckFailed, "%s: took %s", name, render(taken))
 	}
@@ -200,17 +194,17 @@ func badEntriesCommitNothing(e *env) {
 		"activity":   aTurn(noSession(), provider.FetchWorkParams{}),
 		"no session": someWork(ownerFor("ann", held, -time.Second)),
 	} {
-		_, err := e.taker().Take(e.ctx, params)
+		_, err := e.full().Take(e.ctx, params)
 		e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		for _, token := range []string{work.LockToken, "no token"} {
 			ack := provider.WorkAck{LockToken: token, Completion: completedItem("A", 2)}
-			_, _, err = e.taker().AckWorkAndTake(e.ctx, []provider.WorkAck{ack}, params)
+			_, _, err = e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{ack}, params)
 			e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		}
 		for _, token := range []string{turn.LockToken, "no token"} {
 			params, ack := params, turn
 			ack.LockToken = token
-			_, err = e.taker().AckTurnAndTake(e.ctx, ack, params)
+			_, err = e.full().AckTurnAndTake(e.ctx, ack, params)
 			e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		}
 		e.ok(e.p.RenewWorkItemLock(e.ctx, work.LockToken, held), ruleTakeArgs+", with a bad "+name)
@@ -226,15 +220,15 @@ func endedContextTakesNothing(e *env) {
 	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{})
 	for name, call := range map[string]func(ctx context.Context) error{
 		"Take": func(ctx context.Context) error {
-			_, err := e.taker().Take(ctx, aTurn(noSession()))
+			_, err := e.full().Take(ctx, aTurn(noSession()))
 			return err
 		},
 		"AckTurnAndTake": func(ctx context.Context) error {
-			_, err := e.taker().AckTurnAndTake(ctx, turn, aTurn(noSession()))
+			_, err := e.full().AckTurnAndTake(ctx, turn, aTurn(noSession()))
 			return err
 		},
 		"AckWorkAndTake": func(ctx context.Context) error {
-			_, _, err := e.taker().AckWorkAndTake(ctx, []provider.WorkAck{ackOf(work, completedItem("A", 2))}, aTurn(noSession()))
+			_, _, err := e.full().AckWorkAndTake(ctx, []provider.WorkAck{ackOf(work, completedItem("A", 2))}, aTurn(noSession()))
 			return err
 		},
 	} {
@@ -274,7 +268,7 @@ func takesTurnByTerms(e *env) {
 
 // A set of code selects turns and activities as it does in a fetch.
 func takesByCode(e *env) {
-	e.selector()
+	e.full()
 	e.enqueue(startOf("x", "X", ""), startOf("a", "A", ""))
 	e.enqueueWork(activityOf("X", 2), activityOf("A", 3), activityOf("B", 4))
 	params := aTurn(knownWork(knows("A")), knownWork(knows("B")))
@@ -332,7 +326,7 @@ func takesWithTokens(e *env) {
 	e.ackWork(taken.Work[0].FetchedWorkItem)
 	taken = e.ackAndTake(aTurn(), ackOf(taken.Work[1].FetchedWorkItem, nil))
 	e.gotTurn(taken, "A", ruleTakenTerms)
-	e.took(e.taker().AckTurnAndTake(e.ctx, turnOf(taken.Turn, provider.AckOrchestrationParams{}), provider.TakeParams{}))
+	e.took(e.full().AckTurnAndTake(e.ctx, turnOf(taken.Turn, provider.AckOrchestrationParams{}), provider.TakeParams{}))
 	e.fetchNone(ruleTakenTerms)
 	e.fetchNoWork(noSession(), ruleTakenTerms)
 }
@@ -373,7 +367,7 @@ func takesOnce(e *env) {
 		}
 		params := aTurn(noSession(), noSession())
 		var taken provider.Taken
-		err := patiently(func() (err error) { taken, err = e.taker().Take(e.ctx, params); return err })
+		err := patiently(func() (err error) { taken, err = e.full().Take(e.ctx, params); return err })
 		busy := false
 		for err == nil {
 			for _, work := range taken.Work {
@@ -388,7 +382,7 @@ func takesOnce(e *env) {
 			busy = true
 			var ack provider.AckOrchestrationParams
 			if ack, err = gotTurn(taken.Turn); err == nil {
-				err = patiently(func() (err error) { taken, err = e.taker().AckTurnAndTake(e.ctx, ack, params); return err })
+				err = patiently(func() (err error) { taken, err = e.full().AckTurnAndTake(e.ctx, ack, params); return err })
 			}
 		}
 		return false, err

@@ -34,7 +34,7 @@ func ackOf(work *provider.FetchedWorkItem, completion provider.WorkItem) provide
 // ackAndTake ends activities and returns what was taken, all without an error.
 func (e *env) ackAndTake(params provider.TakeParams, acks ...provider.WorkAck) provider.Taken {
 	e.Helper()
-	outcomes, taken, err := e.taker().AckWorkAndTake(e.ctx, acks, params)
+	outcomes, taken, err := e.full().AckWorkAndTake(e.ctx, acks, params)
 	e.outcomes(outcomes, err, make([]error, len(acks)))
 	return e.took(taken, nil)
 }
@@ -66,7 +66,7 @@ func endsEach(e *env) {
 	late := e.fetchWork(e.lease)
 	e.ackWork(done)
 	e.expire()
-	outcomes, _, err := e.taker().AckWorkAndTake(e.ctx, []provider.WorkAck{
+	outcomes, _, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{
 		{LockToken: "no token", Completion: completedItem("A", 2)},
 		ackOf(first, completedItem("A", 3)),
 		ackOf(late, completedItem("A", 7)),
@@ -101,7 +101,7 @@ func failedEndsTake(e *env) {
 	e.drop(e.fetchInstance("A", held))
 	e.enqueueWork(activityItem("A", 3))
 	e.enqueue(startItem("B"))
-	outcomes, taken, err := e.taker().AckWorkAndTake(e.ctx, []provider.WorkAck{
+	outcomes, taken, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{
 		ackOf(late, completedItem("A", 2)), {LockToken: "no token"},
 	}, aTurn(noSession()))
 	e.outcomes(outcomes, err, []error{provider.ErrInvalidLockToken, provider.ErrInvalidLockToken})
@@ -149,7 +149,7 @@ func endsNothing(e *env) {
 // An activity's end counts as its session's activity, in whatever company.
 func endsStampSessions(e *env) {
 	stamps(e, 1, "§5.23 outcomes: a session is stamped as §5.11 says", func(got *provider.FetchedWorkItem) {
-		outcomes, _, err := e.taker().AckWorkAndTake(e.ctx, []provider.WorkAck{{LockToken: "no token"}, ackOf(got, nil)}, provider.TakeParams{})
+		outcomes, _, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{{LockToken: "no token"}, ackOf(got, nil)}, provider.TakeParams{})
 		e.outcomes(outcomes, err, []error{provider.ErrInvalidLockToken, nil})
 	})
 }
@@ -179,7 +179,7 @@ func endsOnce(e *env) {
 		next[i] = (next[i] + together) % n
 		var outcomes []error
 		err := patiently(func() (err error) {
-			outcomes, _, err = e.taker().AckWorkAndTake(e.ctx, acks[from:from+together], provider.TakeParams{})
+			outcomes, _, err = e.full().AckWorkAndTake(e.ctx, acks[from:from+together], provider.TakeParams{})
 			return err
 		})
 		for _, outcome := range outcomes {

@@ -45,7 +45,7 @@ type ready struct{ turns, activities <-chan struct{} }
 // subscribe returns the channels, which the scenario's end stops.
 func (e *env) subscribe() ready {
 	e.Helper()
-	turns, activities, stop := e.taker().WorkReady()
+	turns, activities, stop := e.full().WorkReady()
 	e.Cleanup(stop)
 	return ready{turns, activities}
 }
@@ -102,7 +102,7 @@ func noticesOfTurns(e *env) {
 		OrchestratorItems: []provider.WorkItem{startItem("B")},
 	})
 	e.nothingYet(r)
-	e.took(e.taker().AckTurnAndTake(e.ctx, turn, someWork(noSession())))
+	e.took(e.full().AckTurnAndTake(e.ctx, turn, someWork(noSession())))
 	e.gotTurn(e.noticed(r.turns, aTurn()), "B", ruleReady)
 	taken := e.noticed(r.activities, someWork(noSession(), noSession(), noSession()))
 	e.check(len(taken.Work) == 2, ruleReady, "took %d activities, want the 2 that are left", len(taken.Work))
@@ -184,7 +184,7 @@ func noticesWait(e *env) {
 }
 
 func noticesStop(e *env) {
-	turns, activities, stop := e.taker().WorkReady()
+	turns, activities, stop := e.full().WorkReady()
 	stop()
 	stop()
 	e.nothingYet(ready{turns, activities})

@@ -57,7 +57,7 @@ func (e *env) takeAside() (end func() (taken provider.Taken, err error), done <-
 	var taken provider.Taken
 	var err error
 	over := make(chan struct{})
-	taker := e.taker()
+	taker := e.full()
 	go func() {
 		defer close(over)
 		taken, err = taker.Take(ctx, waiting(held))

@@ -213,11 +213,11 @@ func unknownAnyTag(e *env) {
 	e.enqueueWork(a, inSession("s", 3), inOwned, inFree)
 	e.claim(owner("w1"), 3, ruleUnclaimed)
 	e.pass()
-	none := e.unknownWork(knows("Charge"))
+	none := e.unknownWork(knows("Other"))
 	none.Tags = provider.NoActivities()
 	e.claim(none, 2, rule)
-	e.claim(e.unknownWork(knows("Charge")), 4, rule)
-	e.claim(e.unknownWork(knows("Charge")), 5, rule)
+	e.claim(e.unknownWork(knows("Other")), 4, rule)
+	e.claim(e.unknownWork(knows("Other")), 5, rule)
 	e.enqueueWork(inSession("s", 6), inSession("free", 7))
 	e.claim(owner("w2"), 7, rule)
 	e.claim(owner("w1"), 6, rule)
@@ -241,9 +241,9 @@ func unknownNegative(e *env) {
 	e.permanent(err, provider.ErrInvalidArgument, rule)
 	_, err = e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, UnknownFor: -1})
 	e.permanent(err, provider.ErrInvalidArgument, rule)
-	_, err = e.selector().UnknownCode(e.ctx, -1)
+	_, err = e.full().UnknownCode(e.ctx, -1)
 	e.permanent(err, provider.ErrInvalidArgument, rule)
-	_, err = e.selector().KnownVersions(e.ctx, "A", -1)
+	_, err = e.full().KnownVersions(e.ctx, "A", -1)
 	e.permanent(err, provider.ErrInvalidArgument, rule)
 }
 
@@ -354,7 +354,7 @@ func waitingListed(e *env) {
 	e.enqueue(startOf("known", "K", ""))
 	e.selected(knows("K"))
 	list := func(instance string) (got []string) {
-		waiting, err := e.selector().WaitingForCode(e.ctx, instance, held)
+		waiting, err := e.full().WaitingForCode(e.ctx, instance, held)
 		e.ok(err, ruleWaiting)
 		for _, w := range waiting {
 			got = append(got, fmt.Sprintf("%s %s@%s %d", w.InstanceID, w.Name, w.Version, w.Waiting))
@@ -364,7 +364,7 @@ func waitingListed(e *env) {
 	sameList(e, list(""), []string{"one X@1 1", "two X@1 1", "two Y@ 2"}, ruleWaiting)
 	sameList(e, list("two"), []string{"two X@1 1", "two Y@ 2"}, ruleWaiting)
 	sameList(e, list("known"), nil, ruleWaiting)
-	_, err := e.selector().WaitingForCode(e.ctx, "", -1)
+	_, err := e.full().WaitingForCode(e.ctx, "", -1)
 	e.permanent(err, provider.ErrInvalidArgument, "§5.20 UnknownFor < 0: ErrInvalidArgument")
 }
 
@@ -387,7 +387,7 @@ func unknownCancelled(e *env) {
 // unknownCode is what work waits for.
 func (e *env) unknownCode(unknownFor time.Duration) []provider.UnknownCode {
 	e.Helper()
-	list, err := e.selector().UnknownCode(e.ctx, unknownFor)
+	list, err := e.full().UnknownCode(e.ctx, unknownFor)
 	e.ok(err, ruleListed)
 	return list
 }
@@ -409,7 +409,7 @@ func (e *env) sameUnknown(list []provider.UnknownCode, want ...string) {
 // KnownVersions tells what sets have, of orchestrations only, and for how long.
 func knownVersionsListed(e *env) {
 	versions := func(name string, since time.Duration) []string {
-		list, err := e.selector().KnownVersions(e.ctx, name, since)
+		list, err := e.full().KnownVersions(e.ctx, name, since)
 		e.ok(err, ruleVersions)
 		return list
 	}
@@ -433,7 +433,7 @@ func knownElsewhere(e *env) {
 	e.enqueue(startOf("a", "A", "1"))
 	_, err := other.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Known: knows("A@2")})
 	e.ok(err, ruleSeen)
-	list, err := e.selector().KnownVersions(e.ctx, "A", held)
+	list, err := e.full().KnownVersions(e.ctx, "A", held)
 	e.ok(err, ruleVersions)
 	sameList(e, list, []string{"2"}, ruleVersions)
 	got, err := other.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Known: knows("A@1")})

@@ -61,7 +61,7 @@ type turnResult struct {
 // newTurnResult checks and encodes what a turn hands in. Error:
 // [provider.ErrInvalidArgument].
 func newTurnResult(params provider.AckOrchestrationParams) (*turnResult, error) {
-	checked, err := columns.NewTurnResult(opAckOrchestration, params)
+	checked, err := columns.NewTurnResult(opAckOrchestration, params, longText)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func jsonList[T any](operation string, list []T) (string, error) {
 
 // store carries the turn out. The instance is the one the token locks, not one that
 // the caller names (step 1). The order is that of §5.2 except that what touches the
-// same row is done at once.
+// same row is done at once, and messages are deleted later.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
 	held, ended, err := r.endLock(ctx, t)
 	if err != nil {
@@ -102,16 +102,15 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		return err
 	}
 	r.instance, r.first, r.own = held.instance, false, nil
-	if err := r.deleteBatch(ctx, t, held); err != nil {
-		return err
-	}
-	if r.DropTimers && !ended {
-		if err := t.DeleteTimers(ctx, held.instance, t.now); err != nil {
+	deleteMessages := func(ctx context.Context, t *tx) error {
+		if err := r.deleteBatch(ctx, t, held); err != nil || !r.DropTimers || ended {
 			return err
 		}
+		return t.DeleteTimers(ctx, held.instance, t.now)
 	}
 	for _, step := range []func(context.Context, *tx) error{
-		r.storeInstance, r.storeHistory, r.storeStatus, r.storeValues, r.storeWork, r.storeMessages,
+		// A payload that the history takes over from a message must not be deleted in between.
+		r.storeInstance, r.storeHistory, r.storeStatus, deleteMessages, r.storeValues, r.storeWork, r.storeMessages,
 	} {
 		if err := step(ctx, t); err != nil {
 			return err
@@ -281,14 +280,17 @@ func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 	if status.Terminal() {
 		completedAt = &t.now
 	}
+	output, payload, err := t.longOutput(ctx, r.Metadata.Output)
+	if err != nil {
+		return err
+	}
 	end := sqlitedb.EndExecutionParams{
-		Status: string(*status), Output: r.Metadata.Output, CompletedAt: completedAt,
+		Status: string(*status), Output: output, PayloadID: payload, CompletedAt: completedAt,
 		InstanceID: r.instance, ExecutionID: r.Execution,
 	}
 	if r.hasDelta = false; r.kept != nil && r.kept.noDelta {
 		return t.EndExecution(ctx, end)
 	}
-	var err error
 	r.hasDelta, err = t.SetExecutionStatus(ctx, sqlitedb.SetExecutionStatusParams(end))
 	return err
 }
@@ -317,7 +319,7 @@ func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 		id := id + int64(i)
 		switch _, again := first[m.Instance]; {
 		case m.Instance == r.instance:
-			r.own = append(r.own, keptMessage{id, max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body})
+			r.own = append(r.own, keptMessage{id, max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body, m.Apart != nil})
 		case again:
 			first[m.Instance] = func() error { return t.refresh(ctx, m.Instance) }
 		default:

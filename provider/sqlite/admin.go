@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -103,7 +104,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 			OrchestrationVersion: columns.OrUnknown(row.OrchestrationVersion),
 			CurrentExecutionID:   uint64(row.CurrentExecutionID),
 			Status:               provider.StatusUnknown,
-			Output:               row.Output,
+			Output:               cmp.Or(row.Payload, row.Output),
 			CreatedAt:            columns.FromMillis(row.CreatedAt),
 			UpdatedAt:            columns.FromMillis(row.UpdatedAt),
 			ParentInstanceID:     row.ParentInstanceID,
@@ -133,7 +134,7 @@ func (s *Store) GetExecutionInfo(
 		info = provider.ExecutionInfo{
 			ExecutionID: uint64(row.ExecutionID),
 			Status:      provider.Status(row.Status),
-			Output:      row.Output,
+			Output:      cmp.Or(row.Payload, row.Output),
 			StartedAt:   columns.FromMillis(row.StartedAt),
 			EventCount:  uint64(row.EventCount),
 		}

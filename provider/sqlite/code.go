@@ -13,8 +13,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.CodeSelector = (*Store)(nil)
-
 // The kinds of sets of code, as known_code.kind has them.
 const (
 	orchestrationCode = 0
@@ -27,6 +25,8 @@ const (
 	seenEvery = 20_000
 	// forgetAfter is how long a set is remembered that nobody asks for, in milliseconds.
 	forgetAfter = 7 * 24 * 60 * 60 * 1000
+	// namedFor is how long a fetch without a set leaves alone what another fetch has named, in milliseconds.
+	namedFor = int64(provider.LiveFor / time.Millisecond)
 	// maxCodes bounds the names, and maxSets the sets, whose ids are kept in memory.
 	maxCodes, maxSets = 10_000, 1_000
 )
@@ -49,15 +49,25 @@ type codeSet struct {
 // seenSet is a set's row, and what the set has.
 type seenSet struct {
 	id, seenAt int64
-	// codes are ids, nil for any.
+	// codes are ids, nil for a fetch without a set.
 	codes map[int64]struct{}
+	// named is for a fetch without a set, which leaves alone what is in a set that was seen after namedSince.
+	named      namedCodes
+	namedSince int64
 }
 
 // admits reports whether a fetch with the set takes work of a code.
 func (s seenSet) admits(code int64) bool {
+	if s.codes == nil {
+		seenAt, named := s.named[code]
+		return !named || seenAt <= s.namedSince
+	}
 	_, ok := s.codes[code]
-	return ok || s.codes == nil
+	return ok
 }
+
+// namedCodes are codes in sets of a kind, and when a set with the code was last seen.
+type namedCodes map[int64]int64
 
 // remember keeps what a committed call has looked up.
 func (c *codes) remember(e effects) {
@@ -78,15 +88,39 @@ func (c *codes) remember(e effects) {
 	c.versions = merged(c.versions, e.versions)
 }
 
-// seen returns the set that a fetch asks for if it was seen a moment ago: then there is
-// nothing to write.
-func (c *codes) seen(s codeSelection, now int64) (set seenSet, ok bool) {
+// seen returns the set that a fetch asks for if it was seen a moment ago: then there is nothing to write. For a fetch
+// without a set it returns what others have named, if the writer remembers it.
+func (t *tx) seen(s codeSelection) (set seenSet, ok bool) {
 	if s.known == nil {
-		return seenSet{}, true
+		named := t.ready.named[s.kind]
+		return seenSet{named: named, namedSince: t.now - namedFor}, named != nil
 	}
-	set, ok = c.sets[s.set()]
-	age := now - set.seenAt
+	set, ok = t.known.sets[s.set()]
+	age := t.now - set.seenAt
 	return set, ok && age >= 0 && age < seenEvery
+}
+
+// namedCodes returns the codes of a kind that fetches have named in namedFor. What they name later resets it.
+func (t *tx) namedCodes(ctx context.Context, kind int64) (namedCodes, error) {
+	if named := t.ready.named[kind]; named != nil {
+		return named, nil
+	}
+	rows, err := t.ListNamedCodes(ctx, kind, t.now-namedFor)
+	if err != nil {
+		return nil, err
+	}
+	named := make(namedCodes, len(rows))
+	for _, row := range rows {
+		named[row.CodeID] = row.SeenAt
+	}
+	t.ready.used, t.ready.named[kind] = true, named
+	return named, nil
+}
+
+// isNamed reports whether the store remembers a set with the code.
+func (t *tx) isNamed(ctx context.Context, kind, code int64) (bool, error) {
+	seenAt, err := t.CodeSeenAt(ctx, kind, code)
+	return seenAt > 0 && seenAt > t.now-forgetAfter, err
 }
 
 // codeID is the id of the code, which is added if it is new; 0 for nil, which is any.
@@ -102,10 +136,7 @@ func (t *tx) codeID(ctx context.Context, code *provider.CodeName) (int64, error)
 	}
 	id, err := t.GetCode(ctx, code.Name, code.Version)
 	if errors.Is(err, sql.ErrNoRows) {
-		if id, err = t.AddCode(ctx, code.Name, code.Version); err == nil {
-			// Set 0 has everything.
-			err = t.AddKnownCodeName(ctx, 0, id)
-		}
+		id, err = t.AddCode(ctx, code.Name, code.Version)
 	}
 	if err != nil {
 		return 0, err
@@ -148,6 +179,9 @@ type codeSelection struct {
 	unknownFor int64
 }
 
+// unnamed is 1 for a fetch without a set, else 0.
+func (s codeSelection) unnamed() int64 { return toInt(s.known == nil) }
+
 // set identifies what is asked for.
 func (s codeSelection) set() codeSet { return codeSet{kind: s.kind, digest: s.digest} }
 
@@ -172,17 +206,20 @@ func newWorkSelection(known *provider.KnownCode, tags provider.TagFilter, unknow
 	return s, err
 }
 
-// see makes the fetch's set seen, and returns it; set 0 for a fetch without one. Most
-// fetches find that it was seen a moment ago, and write nothing.
+// see makes the fetch's set seen, and returns it. Most fetches find that it was seen a moment ago, and write nothing.
 func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
-	if s.known == nil {
-		return seenSet{}, nil
-	}
-	if seen, ok := t.known.seen(s, t.now); ok && s.unknownFor == 0 {
+	seen, ok := t.seen(s)
+	if ok && s.unknownFor == 0 {
 		return seen, nil
 	}
+	if s.known == nil {
+		var err error
+		seen.named, err = t.namedCodes(ctx, s.kind)
+		return seen, err
+	}
+	t.ready.named[s.kind] = nil
 	set := s.set()
-	seen, registered := t.known.sets[set]
+	_, registered := t.known.sets[set]
 	if registered {
 		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
 		if err != nil {
@@ -246,7 +283,7 @@ func (t *tx) forgetSets(ctx context.Context) error {
 	return t.DeleteKnownCodeTags(ctx)
 }
 
-// KnownVersions implements [provider.CodeSelector]. Error:
+// KnownVersions implements [provider.Store]. Error:
 // [provider.ErrInvalidArgument] for a negative time.
 func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
 	const operation = "known_versions"

@@ -115,7 +115,7 @@ func TestOldSetsAreForgotten(t *testing.T) {
 		t.Errorf("%d sets are left, want 2", sets)
 	}
 	// Of each set any code, the name in its version, and the name without one.
-	if names := count("SELECT count(*) FROM known_code_names WHERE known_id > 0"); names != 6 {
+	if names := count("SELECT count(*) FROM known_code_names"); names != 6 {
 		t.Errorf("sets have %d names, want 6", names)
 	}
 	must(t, s.EnqueueForOrchestrator(t.Context(), startOf("i", "Old"), 0))
@@ -257,4 +257,36 @@ func TestCodeIsSharedByStores(t *testing.T) {
 			t.Errorf("fetched %v, want %s", turn, c.instance)
 		}
 	}
+}
+
+// An attempt of a fetch without names, which was put back, is no attempt as long as the store remembers who had the
+// code.
+func TestUnnamedAttemptIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s, clock := clockAt(t, 1_000_000)
+	ctx := t.Context()
+	fetchKnown(t, s, know("A", "1"))
+	_, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour, Known: know("A", "")})
+	must(t, err)
+	must(t, s.EnqueueForOrchestrator(ctx, startOf("i", "A"), 0))
+	must(t, s.EnqueueForWorker(ctx, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "A"}))
+	want := func(attempts ...uint32) {
+		t.Helper()
+		for _, attempt := range attempts {
+			turn := fetchKnown(t, s, nil)
+			work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour})
+			must(t, err)
+			if turn == nil || work == nil || turn.AttemptCount != attempt || work.AttemptCount != attempt {
+				t.Fatalf("fetched %+v and %+v, want attempt %d", turn, work, attempt)
+			}
+			must(t, s.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: turn.LockToken}))
+			must(t, s.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: work.LockToken}))
+		}
+	}
+	clock.Add(namedFor)
+	want(1, 1)
+	clock.Add(forgetAfter - namedFor - 1)
+	want(1, 1)
+	clock.Add(1)
+	want(1, 2, 3)
 }

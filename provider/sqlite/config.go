@@ -35,8 +35,10 @@ type Config struct {
 	// MaxReaders is the number of connections for reading. Default 4. It has no effect on a store in memory.
 	MaxReaders int
 
-	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady], checks whether another process
-	// has written. Default 100 ms. On Linux, if ten checks found no write of another process, a shorter interval
+	// PollInterval is how often a waiting fetch, a subscriber of [Store.WorkReady], or who waits for the end of an
+	// instance checks whether another process has written. Default 100 ms. After a check that was of use to one of
+	// them, the next follows after 1 ms, or after this interval if it is shorter; later ones come less and less often
+	// again. On Linux, if ten checks at the interval found no write of another process, a shorter interval
 	// becomes one second until the system reports a write to the file. Writes of the same process, and delays and
 	// leases that end, are noticed at once, whatever the interval. What is sent by [Store.EnqueueTx] counts as another
 	// process's. -1 never checks, for a file that no other process opens; then only the next fetch finds that.

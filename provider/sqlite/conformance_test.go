@@ -41,7 +41,7 @@ func conformance(open func(t *testing.T) providertest.Store) providertest.Config
 		config.LockTimeout, config.ShortPollLimit = 3*second, 3*second
 	}
 	if racing.Part() {
-		config.MaxPayload = 2 << 20 // what is larger takes its time in loops over characters
+		config.MaxPayload, config.Rows = 2<<20, 150
 	}
 	return config
 }
@@ -101,6 +101,13 @@ func withHooks(s *Store) providertest.Store {
 		},
 		Sessions: func(ctx context.Context) ([]string, error) {
 			return s.queryTexts(ctx, `SELECT session_id FROM sessions ORDER BY session_id`)
+		},
+		Spoil: func(ctx context.Context) (mend func() error, err error) {
+			readOnly := func(on string) error {
+				_, err := s.writer.conn.ExecContext(ctx, "PRAGMA query_only = "+on)
+				return err
+			}
+			return func() error { return readOnly("OFF") }, readOnly("ON")
 		},
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.DeadLetterAdmin = (*Store)(nil)
-
 // The values of dead_letters.queue.
 const (
 	messageQueue = "orchestrator"
@@ -30,6 +28,11 @@ func (t *tx) setAside(
 			Queue: letter.Queue, InstanceID: letter.InstanceID, Head: letter.WorkItem, Error: letter.Error, CreatedAt: letter.CreatedAt,
 		}))
 	})
+	if letter.PayloadID != nil {
+		if err := t.SharePayload(ctx, *letter.PayloadID); err != nil {
+			return err
+		}
+	}
 	return t.AddDeadLetter(ctx, letter)
 }
 
@@ -41,7 +44,7 @@ func deadLetter(row sqlitedb.ListDeadLettersRow) provider.DeadLetter {
 	}
 }
 
-// CountDeadLetters implements [provider.DeadLetterAdmin].
+// CountDeadLetters implements [provider.Store].
 func (s *Store) CountDeadLetters(ctx context.Context) (count uint64, err error) {
 	err = s.read(ctx, "count_dead_letters", func(ctx context.Context, q *sqlitedb.Queries) error {
 		n, err := q.CountDeadLetters(ctx)
@@ -51,7 +54,7 @@ func (s *Store) CountDeadLetters(ctx context.Context) (count uint64, err error) 
 	return count, err
 }
 
-// ListDeadLetters implements [provider.DeadLetterAdmin].
+// ListDeadLetters implements [provider.Store].
 func (s *Store) ListDeadLetters(ctx context.Context, query provider.DeadLetterQuery) ([]provider.DeadLetter, error) {
 	var list []provider.DeadLetter
 	err := s.read(ctx, "list_dead_letters", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -75,7 +78,7 @@ func (s *Store) ListDeadLetters(ctx context.Context, query provider.DeadLetterQu
 	return list, nil
 }
 
-// GetDeadLetter implements [provider.DeadLetterAdmin].
+// GetDeadLetter implements [provider.Store].
 func (s *Store) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLetter, error) {
 	var letter *provider.DeadLetter
 	err := s.read(ctx, "get_dead_letter", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -86,7 +89,7 @@ func (s *Store) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLet
 		letter = new(deadLetter(sqlitedb.ListDeadLettersRow{
 			ID: row.ID, Queue: row.Queue, InstanceID: row.InstanceID, Head: row.WorkItem, Error: row.Error, CreatedAt: row.CreatedAt,
 		}))
-		letter.WorkItem = row.WorkItem
+		letter.WorkItem = whole(row.WorkItem, row.Payload)
 		return err
 	})
 	if err != nil {
@@ -95,7 +98,7 @@ func (s *Store) GetDeadLetter(ctx context.Context, id uint64) (*provider.DeadLet
 	return letter, nil
 }
 
-// RequeueDeadLetter implements [provider.DeadLetterAdmin].
+// RequeueDeadLetter implements [provider.Store].
 func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) {
 	const operation = "requeue_dead_letter"
 	return written(ctx, s, operation, func(ctx context.Context, t *tx) (bool, error) {
@@ -106,7 +109,7 @@ func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) 
 		if err != nil {
 			return false, err
 		}
-		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		item, err := provider.DecodeWorkItem([]byte(whole(row.WorkItem, row.Payload)))
 		if err != nil {
 			return false, columns.Undecodable(operation, err)
 		}
@@ -114,7 +117,7 @@ func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) 
 			return false, err
 		}
 		if row.Queue == workQueue {
-			work, err := columns.NewWork(operation, item)
+			work, err := columns.NewWork(operation, item, longText)
 			if err != nil {
 				return false, err
 			}
@@ -128,7 +131,7 @@ func (s *Store) RequeueDeadLetter(ctx context.Context, id uint64) (bool, error) 
 	})
 }
 
-// DeleteDeadLetter implements [provider.DeadLetterAdmin].
+// DeleteDeadLetter implements [provider.Store].
 func (s *Store) DeleteDeadLetter(ctx context.Context, id uint64) (bool, error) {
 	return written(ctx, s, "delete_dead_letter", func(ctx context.Context, t *tx) (bool, error) {
 		deleted, err := t.DeleteDeadLetter(ctx, columns.Clamp(id))

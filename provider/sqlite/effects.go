@@ -58,6 +58,11 @@ func (e *effects) fetchable() (instances, activities int) {
 	return untaken(e.instances, e.instancesTaken), untaken(e.activities, e.activitiesTaken) + e.due
 }
 
+// foundAny reports whether the calls have locked anything that they had not made themselves.
+func (e *effects) foundAny() bool {
+	return untaken(e.instancesTaken, e.instances)+untaken(e.activitiesTaken, e.activities) > 0
+}
+
 // fulfil forgets what was made fetchable and locked by others, before a turn joins them that may
 // make the instance fetchable again whose lock it ends.
 func (e *effects) fulfil() {

@@ -6,11 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // What can be wrong with the database file. Errors of Open and of every call
@@ -48,6 +50,9 @@ type condition struct {
 	// advice says what happened and what to do.
 	advice string
 }
+
+// outOfOrder are the errors of a database that somebody has to mend.
+var outOfOrder = []error{ErrDiskFull, ErrReadOnly, ErrCannotOpen, ErrFileGone, ErrDamaged}
 
 // conditions are keyed by primary result code. Codes that are missing are
 // programming errors and permanent.
@@ -126,7 +131,9 @@ func classify(operation string, err error) error {
 		return fromCode(operation, failure.Code(), failure)
 	}
 	switch {
-	case errors.Is(err, ErrFileGone), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrFileGone):
+		return provider.Retryable(operation, err.Error(), fmt.Errorf("%w: %w", provider.ErrOutOfOrder, err))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return provider.Retryable(operation, err.Error(), err)
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
 		return provider.Retryable(operation, "the connection to the database was lost; try again", err)
@@ -146,6 +153,11 @@ func fromCode(operation string, code int, cause error) error {
 	message := fmt.Sprintf("%s (%v)", c.advice, cause)
 	if c.sentinel != nil {
 		cause = fmt.Errorf("%w: %w", c.sentinel, cause)
+	}
+	if slices.Contains(outOfOrder, c.sentinel) {
+		cause = fmt.Errorf("%w: %w", provider.ErrOutOfOrder, cause)
+		// Permanent would say that what the caller holds is at fault, and the orchestration would fail.
+		c.retryable = c.retryable || slices.Contains(columns.HolderOperations, operation)
 	}
 	return &provider.Error{Operation: operation, Message: message, Retryable: c.retryable, Err: cause}
 }

@@ -42,7 +42,7 @@ func (k *taking) wouldTakeStart(t *tx, code int64) bool {
 		!t.ready.instances.read || t.ready.nextInstance.past(t.now) {
 		return false
 	}
-	known, seen := t.known.seen(k.turn.codeSelection, t.now)
+	known, seen := t.seen(k.turn.codeSelection)
 	return seen && known.admits(code) && !k.turn.mayFind(t)
 }
 
@@ -57,11 +57,11 @@ func (t *tx) addTurn(ctx context.Context, f *turnFetch, start columns.Message, c
 	if added == 0 || err != nil {
 		return nil, err
 	}
-	id, err := t.sendTo(ctx, []columns.Message{start}, 0, &found.secret)
+	id, err := t.sendTo(ctx, []columns.Message{start}, 0, found)
 	if err != nil {
 		return nil, err
 	}
-	item, err := provider.DecodeWorkItem([]byte(start.Body))
+	item, err := provider.DecodeWorkItemApart([]byte(start.Body), start.Apart)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.
 	if k == nil || err != nil {
 		return nil, err
 	}
-	first, err := t.sendTo(ctx, messages, 0, &found.secret)
+	first, err := t.sendTo(ctx, messages, 0, found)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.
 	}
 	found.AttemptCount = 1
 	for _, m := range messages {
-		item, err := provider.DecodeWorkItem([]byte(m.Body))
+		item, err := provider.DecodeWorkItemApart([]byte(m.Body), m.Apart)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string
 
 // fits reports whether a fetch takes instances of a version and code.
 func (t *tx) fits(ctx context.Context, f *turnFetch, version, code int64) (bool, error) {
-	known, seen := t.known.seen(f.codeSelection, t.now)
+	known, seen := t.seen(f.codeSelection)
 	if !seen {
 		return false, nil
 	}

@@ -39,7 +39,7 @@ func newEnding(t *testing.T) ending {
 	return e
 }
 
-// exec carries out a statement, and has the store know its queues afterwards.
+// exec carries out a statement, and has the store know its queues and the code that was named afterwards.
 func (e ending) exec(text string) {
 	e.Helper()
 	must(e.T, e.bare(e.T, func(ctx context.Context) error {
@@ -50,6 +50,10 @@ func (e ending) exec(text string) {
 		_, err := e.Take(e.Context(), only(provider.FetchOrchestrationParams{Known: knowing("Nothing")}))
 		must(e.T, err)
 	}
+	must(e.T, e.write(e.Context(), "test", func(ctx context.Context, tx *tx) error {
+		_, err := tx.namedCodes(ctx, orchestrationCode)
+		return err
+	}))
 }
 
 func only(turn provider.FetchOrchestrationParams) provider.TakeParams {

@@ -127,6 +127,8 @@ func (h *heads[K]) forget() { h.read, h.bounds = false, nil }
 
 // readyRows are the bounds of both queues. Only the writer's goroutine uses them.
 type readyRows struct {
+	// lastDigest is that of the long text that was stored last; see payload.go.
+	lastDigest textDigest
 	// instances are those of the inboxes by framework_versions.id, of head_id.
 	instances  heads[int64]
 	activities heads[workKey]
@@ -135,6 +137,8 @@ type readyRows struct {
 	// kept is what is known of instances; see kept.go.
 	kept     map[string]*kept
 	keptWork keptWork
+	// named are the codes that fetches have named, by kind; nil if they have to be read. See code.go.
+	named [2]namedCodes
 	// due are the instances that may be fetched although their inboxes were not refreshed, the one that has waited
 	// longest first; see asleep.go.
 	due []dueInstance
@@ -191,6 +195,7 @@ func (r *readyRows) forget() {
 	r.instances.forget()
 	r.activities.forget()
 	r.versions, r.kept, r.keptWork, r.due = nil, nil, nil, nil
+	r.named = [2]namedCodes{}
 	r.nextInstance, r.nextActivity, r.nextSession = wakeTime{}, wakeTime{}, wakeTime{}
 }
 
@@ -201,6 +206,10 @@ func (t *tx) useBounds() bool {
 	t.ready.used = true
 	return t.ready.alone
 }
+
+// looksByBounds is useBounds for a fetch. A fetch without a set always goes by the bounds: the other queries seek for
+// each name of a set.
+func (t *tx) looksByBounds(s codeSelection) bool { return t.useBounds() || s.known == nil }
 
 // oldestInstance returns the instance that has waited longest among those whose current
 // execution is pinned to a version in the range, or to none, and whose code is admitted.

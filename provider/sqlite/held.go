@@ -10,9 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.HeldAdmin = (*Store)(nil)
-
-// ListHeldInstances implements [provider.HeldAdmin].
+// ListHeldInstances implements [provider.Store].
 func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	rows, err := readList(ctx, s, "list_held_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]sqlitedb.ListHeldRow, error) {
 		return q.ListHeld(ctx)
@@ -27,7 +25,7 @@ func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance,
 	return list, nil
 }
 
-// GetHeldInstance implements [provider.HeldAdmin].
+// GetHeldInstance implements [provider.Store].
 func (s *Store) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	var held *provider.HeldInstance
 	err := s.read(ctx, "get_held_instance", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -51,7 +49,7 @@ func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
 	}
 }
 
-// RetryHeldInstance implements [provider.HeldAdmin].
+// RetryHeldInstance implements [provider.Store].
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
 	return written(ctx, s, "retry_held_instance", func(ctx context.Context, t *tx) (bool, error) {
 		shown, err := t.ShowHeld(ctx, t.now, instance)

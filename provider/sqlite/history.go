@@ -80,7 +80,7 @@ func (s *Store) AppendWithExecution(
 	if err := columns.CheckExecution(operation, executionID); err != nil {
 		return err
 	}
-	encoded, err := columns.NewEvents(operation, events)
+	encoded, err := columns.NewEvents(operation, events, longText)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,12 @@ func (t *tx) appendEvents(
 ) error {
 	rows := make([]sqlitedb.AppendEventParams, len(events))
 	for i, e := range events {
+		payload, err := t.payloadOf(ctx, e.Apart)
+		if err != nil {
+			return err
+		}
 		rows[i] = sqlitedb.AppendEventParams{
-			InstanceID: instance, ExecutionID: execution, EventID: e.ID, EventType: e.Type, EventData: e.Data, CreatedAt: t.now,
+			InstanceID: instance, ExecutionID: execution, EventID: e.ID, EventType: e.Type, EventData: e.Data, PayloadID: payload, CreatedAt: t.now,
 		}
 	}
 	_, err := addRows(ctx, t, appendEvents, rows, func(ctx context.Context, row sqlitedb.AppendEventParams) (int64, error) {
@@ -123,7 +127,7 @@ func duplicateEvent(operation string, row sqlitedb.AppendEventParams, err error)
 func storedEvents(rows []sqlitedb.ReadExecutionRow) []columns.Event {
 	events := make([]columns.Event, len(rows))
 	for i, row := range rows {
-		events[i] = columns.Event{ID: row.EventID, Data: row.EventData}
+		events[i] = columns.Event{ID: row.EventID, Data: row.EventData, Apart: row.Payload}
 	}
 	return events
 }

@@ -35,10 +35,10 @@ func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) 
 	return t.sendTo(ctx, messages, delay, nil)
 }
 
-// sendTo is send to a turn, for the first time, if secret is that of its lock.
-func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, secret *string) (first int64, err error) {
+// sendTo is send to a turn, for the first time, unless the turn is nil.
+func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, to *turn) (first int64, err error) {
 	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
-	if secret == nil {
+	if to == nil {
 		if err := t.lineUp(ctx, messages); err != nil {
 			return 0, err
 		}
@@ -48,16 +48,22 @@ func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64
 		if err != nil {
 			return 0, err
 		}
+		payload, err := t.payloadOf(ctx, m.Apart)
+		if err != nil {
+			return 0, err
+		}
 		rows[i] = sqlitedb.EnqueueMessageParams{
-			InstanceID:   m.Instance,
-			Kind:         m.Kind,
-			Queue:        m.Queue,
-			CodeID:       code,
-			WorkItem:     m.Body,
-			VisibleAt:    max(m.NotBefore, t.now+delay),
-			CreatedAt:    t.now,
-			LockToken:    secret,
-			AttemptCount: toInt(secret != nil),
+			InstanceID: m.Instance,
+			Kind:       m.Kind,
+			Queue:      m.Queue,
+			CodeID:     code,
+			WorkItem:   m.Body,
+			PayloadID:  payload,
+			VisibleAt:  max(m.NotBefore, t.now+delay),
+			CreatedAt:  t.now,
+		}
+		if to != nil {
+			rows[i].LockToken, rows[i].AttemptCount, rows[i].UnnamedCount = &to.secret, 1, to.unnamed
 		}
 	}
 	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)

@@ -121,11 +121,11 @@ func (s stored) eligible(instance string, hidden, visible [5]int) bool {
 // next is the instance a fetch has to return, of those whose version is at most newest
 // and whose code is admitted; "" for none. Instances whose messages are dropped count as
 // well.
-func (s stored) next(newest int64, admitted []string) string {
+func (s stored) next(newest int64, admits func(code string) bool) string {
 	best, head := "", int64(0)
 	for _, m := range s.messages {
 		row, _ := s.answer(m.instance)
-		if row.head == 0 || s.version[m.instance] > newest || (admitted != nil && row.code != "" && !slices.Contains(admitted, row.code)) {
+		if row.head == 0 || s.version[m.instance] > newest || (row.code != "" && !admits(row.code)) {
 			continue
 		}
 		if head == 0 || row.head < head {
@@ -255,6 +255,8 @@ type inboxMachine struct {
 	now    atomic.Int64
 	// held are the turns that were fetched and neither acknowledged nor abandoned.
 	held []*provider.FetchedOrchestration
+	// named are the codes that a fetch has named. Nothing lasts long enough for one to be forgotten.
+	named map[string]bool
 	// nextEvent keeps event ids apart.
 	nextEvent uint64
 }
@@ -265,7 +267,7 @@ func TestInboxesFollowTheRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &inboxMachine{nextEvent: 1}
+		m := &inboxMachine{nextEvent: 1, named: map[string]bool{}}
 		m.now.Store(1_000_000)
 		stores, closeAll := openSome(t, dir, m.now.Load)
 		defer closeAll()
@@ -293,7 +295,7 @@ func TestWhatIsKeptIsStored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &inboxMachine{nextEvent: 1}
+		m := &inboxMachine{nextEvent: 1, named: map[string]bool{}}
 		m.now.Store(1_000_000)
 		stores, closeAll := openSome(t, dir, m.now.Load)
 		defer closeAll()
@@ -376,17 +378,18 @@ func (m *inboxMachine) fetch(t *rapid.T) {
 	newest := rapid.Int64Range(0, 3).Draw(t, "newest version")
 	state, _ := readStored(t, m.s)
 	admitted := rapid.SampledFrom([][]string{nil, nil, {}, {"A"}, {"B", "C"}, {"A", "B", "C"}}).Draw(t, "admitted")
-	codes, known := admitted, (*provider.KnownCode)(nil)
+	admits, known := func(code string) bool { return !m.named[code] }, (*provider.KnownCode)(nil)
 	if admitted != nil {
-		codes = []string{}
+		codes := []string{}
 		var names []provider.CodeName
 		for _, name := range admitted {
 			names = append(names, provider.CodeName{Name: name, Version: "1"})
 			codes = append(codes, name+"@1", name+"@")
+			m.named[name+"@1"], m.named[name+"@"] = true, true
 		}
-		known = provider.Know(names...)
+		known, admits = provider.Know(names...), func(code string) bool { return slices.Contains(codes, code) }
 	}
-	want := state.next(newest, codes)
+	want := state.next(newest, admits)
 	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
 		Peek:        rapid.Bool().Draw(t, "peek"),
 		LockTimeout: time.Duration(rapid.Int64Range(1, 600).Draw(t, "lease")) * millisecond, Known: known,
@@ -400,7 +403,7 @@ func (m *inboxMachine) fetch(t *rapid.T) {
 	if turn == nil {
 		// Only instances whose messages are dropped may have been eligible.
 		after, _ := readStored(t, m.s)
-		if left := after.next(newest, codes); left != "" {
+		if left := after.next(newest, admits); left != "" {
 			t.Fatalf("fetched nothing, although %s is eligible", left)
 		}
 		return

@@ -287,7 +287,7 @@ func TestJoinedTurnGivesNotice(t *testing.T) {
 // A Take that comes while something is made ready is served in the same transaction.
 func TestLateTakeIsServed(t *testing.T) { //nolint:paralleltest // all statements are counted
 	s := patient(t, openCounted(t))
-	m, err := columns.NewMessage("test", start("i"))
+	m, err := columns.NewMessage("test", start("i"), longText)
 	must(t, err)
 	statements.take()
 	begun, end := make(chan struct{}), make(chan struct{})

@@ -62,6 +62,8 @@ type keptMessage struct {
 	kind          int64
 	queue         *string
 	body          string
+	// apart says that the body leaves out a text, which is not kept.
+	apart bool
 }
 
 // kept returns what is known of an instance, nil for nothing.
@@ -123,7 +125,7 @@ func (k *kept) follow(events []columns.Event, first bool) {
 			k.last = columns.Event{}
 			return
 		}
-		k.last = columns.Event{ID: e.ID, Data: e.Data}
+		k.last = columns.Event{ID: e.ID, Data: e.Data, Apart: e.Apart}
 	}
 	k.remember(k.last)
 }
@@ -131,7 +133,7 @@ func (k *kept) follow(events []columns.Event, first bool) {
 // remember notes the last event.
 func (k *kept) remember(last columns.Event) {
 	k.last = columns.Event{}
-	if len(last.Data) <= longestKept {
+	if last.Apart == nil && len(last.Data) <= longestKept {
 		k.last = last
 	}
 }
@@ -160,8 +162,8 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 	}
 	long := false
 	for i, m := range messages {
-		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body})
-		long = long || len(m.Body) > longestKept
+		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Queue, m.Body, m.Apart != nil})
+		long = long || m.Apart != nil || len(m.Body) > longestKept
 	}
 	if long || len(k.waiting) > mostKeptMessages {
 		t.drop(instance) // the inbox is right all the same
@@ -175,7 +177,7 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 // sleep is unlock for an instance that has sent itself one message, which is hidden. It reports
 // false if there is an inbox, or too much to keep.
 func (t *tx) sleep(ctx context.Context, instance string, k *kept, timer keptMessage) (bool, error) {
-	if len(timer.body) > longestKept {
+	if timer.apart || len(timer.body) > longestKept {
 		return false, nil
 	}
 	inbox, err := t.addInbox(ctx, sqlitedb.AddInboxParams{
@@ -218,7 +220,7 @@ func (t *tx) wake(instance string, head *int64) {
 func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb.LockMessagesRow, error) {
 	if k != nil && len(k.waiting) == 1 && k.waiting[0].visibleAt <= t.now {
 		m := k.waiting[0]
-		err := t.LockMessage(ctx, &found.secret, m.id)
+		err := t.LockMessage(ctx, &found.secret, found.unnamed, m.id)
 		return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, Queue: m.queue, WorkItem: m.body, AttemptCount: 1}}, err
 	}
 	if k == nil && !found.Item.Peeked {
@@ -227,9 +229,17 @@ func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb
 		}
 	}
 	if found.hidden {
-		return t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
+		// What came since a hold does not overtake what is held.
+		if _, err := t.ShowHeld(ctx, t.now, found.Item.Instance); err != nil {
+			return nil, err
+		}
+		return t.LockMessages(ctx, sqlitedb.LockMessagesParams{
+			LockToken: &found.secret, Unnamed: found.unnamed, InstanceID: found.Item.Instance, Now: t.now,
+		})
 	}
-	visible, err := t.LockVisibleMessages(ctx, &found.secret, found.Item.Instance, t.now)
+	visible, err := t.LockVisibleMessages(ctx, sqlitedb.LockVisibleMessagesParams{
+		LockToken: &found.secret, Unnamed: found.unnamed, InstanceID: found.Item.Instance, Now: t.now,
+	})
 	rows := make([]sqlitedb.LockMessagesRow, len(visible))
 	for i, row := range visible {
 		rows[i] = sqlitedb.LockMessagesRow(row)
@@ -243,7 +253,7 @@ type keptWork map[int64]sqlitedb.LockWorkRow
 
 // keepWork remembers an activity that was queued.
 func (t *tx) keepWork(id int64, row sqlitedb.EnqueueWorkParams) {
-	if row.SessionID != nil || len(row.WorkItem) > longestKept {
+	if row.SessionID != nil || row.PayloadID != nil || len(row.WorkItem) > longestKept {
 		return
 	}
 	r := t.ready
@@ -261,11 +271,11 @@ func (t *tx) keepWork(id int64, row sqlitedb.EnqueueWorkParams) {
 }
 
 // lockWork locks an activity that is ready.
-func (t *tx) lockWork(ctx context.Context, secret string, until, id int64) (sqlitedb.LockWorkRow, error) {
-	row, ok := t.ready.keptWork[id]
+func (t *tx) lockWork(ctx context.Context, lock sqlitedb.LockWorkParams) (sqlitedb.LockWorkRow, error) {
+	row, ok := t.ready.keptWork[lock.WorkID]
 	if !ok {
-		return t.LockWork(ctx, &secret, &until, id)
+		return t.LockWork(ctx, lock)
 	}
-	delete(t.ready.keptWork, id)
-	return row, t.LockKeptWork(ctx, &secret, &until, id)
+	delete(t.ready.keptWork, lock.WorkID)
+	return row, t.LockKeptWork(ctx, sqlitedb.LockKeptWorkParams(lock))
 }

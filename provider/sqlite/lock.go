@@ -15,6 +15,8 @@ import (
 // the instance, the token still finds it.
 type lock struct {
 	secret, instance string
+	// code is that of the turn.
+	code int64
 	// since and until bound it, in milliseconds.
 	since, until int64
 }
@@ -30,7 +32,7 @@ func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error
 	if err != nil {
 		return lock{}, err
 	}
-	return lock{secret: secret, instance: instance, since: *row.LockedAt, until: *row.LockedUntil}, nil
+	return lock{secret: secret, instance: instance, code: row.CodeID, since: *row.LockedAt, until: *row.LockedUntil}, nil
 }
 
 // liveLock is findLock for a lease that must not have ended. Errors:
@@ -109,6 +111,13 @@ func (t *tx) abandonTurn(ctx context.Context, operation string, given provider.A
 	params := sqlitedb.UnlockMessagesParams{
 		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(given.IgnoreAttempt), Now: t.now,
 	}
+	unnamedBack := given.IgnoreAttempt
+	if !unnamedBack {
+		if unnamedBack, err = t.isNamed(ctx, orchestrationCode, held.code); err != nil {
+			return err
+		}
+	}
+	params.UnnamedBack = toInt(unnamedBack)
 	if given.Misfit != "" {
 		params.Misfit = new(columns.Text(given.Misfit))
 	}
@@ -168,9 +177,7 @@ func renewTurn(lockToken string, extendFor time.Duration) (func(context.Context,
 	}, err
 }
 
-var _ provider.LockRenewer = (*Store)(nil)
-
-// RenewLocks implements [provider.LockRenewer], as one transaction.
+// RenewLocks implements [provider.Store], as one transaction.
 func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 	if len(locks) == 0 {
 		return nil, nil

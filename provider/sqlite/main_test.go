@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"

@@ -19,7 +19,7 @@ const applicationID = 0x44555258
 // firstVersion is the version of a file after the first script; each further script adds one. Whoever edits a script,
 // which only happens before it is released, raises this number: files of the version before are refused then, since
 // nobody knows what they hold. TestSchemaHasItsVersion fails until that is done.
-const firstVersion = 3
+const firstVersion = 4
 
 // migration is one numbered script.
 type migration struct {
@@ -67,8 +67,12 @@ func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 	latest := list[len(list)-1].version
 	// Before anything that would change a file that is not ours.
 	var version int
+	var lost []string
 	err = inTransaction(ctx, conn, "BEGIN", func() (err error) {
 		version, err = inspect(ctx, conn, latest)
+		if err == nil && version == latest {
+			lost, err = checkShape(ctx, conn)
+		}
 		return err
 	})
 	if err != nil {
@@ -79,7 +83,10 @@ func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 			return err
 		}
 	}
-	if version == latest {
+	switch {
+	case version == latest && len(lost) > 0:
+		return restore(ctx, conn)
+	case version == latest:
 		return checkWritable(ctx, conn, version)
 	}
 	return inTransaction(ctx, conn, beginWrite, func() error {
@@ -88,15 +95,23 @@ func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 		if err != nil || version == latest {
 			return err
 		}
-		for _, m := range list[max(0, version-firstVersion+1):] {
-			if _, err := conn.ExecContext(ctx, m.script); err != nil {
-				return fmt.Errorf("applying %s: %w", m.name, err)
-			}
+		if err := apply(ctx, conn, list[max(0, version-firstVersion+1):]); err != nil {
+			return err
 		}
 		_, err = conn.ExecContext(ctx,
 			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, latest))
 		return err
 	})
+}
+
+// apply runs scripts in their order.
+func apply(ctx context.Context, conn *sql.Conn, list []migration) error {
+	for _, m := range list {
+		if _, err := conn.ExecContext(ctx, m.script); err != nil {
+			return fmt.Errorf("applying %s: %w", m.name, err)
+		}
+	}
+	return nil
 }
 
 // inspect returns the schema's version, 0 for a new file, and refuses files that

@@ -123,6 +123,7 @@ func TestOlderSchemaIsRefused(t *testing.T) {
 var digests = map[int]string{
 	2: "1d8483268d183819",
 	3: "ff1006f432897fb5",
+	4: "551cf7af448aee7d",
 }
 
 // A file says only which version its schema has, so what the scripts make may not change without it.
@@ -144,6 +145,53 @@ func TestSchemaHasItsVersion(t *testing.T) {
 	if digests[list[len(list)-1].version+1] != "" {
 		t.Error("a version later than the scripts' has a digest")
 	}
+}
+
+// A table or column that somebody has removed is told when the store opens, and not by the call that needs it. An index
+// and a trigger are made again.
+func TestDamagedSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, openFile(t, path, nil).Close())
+	db := raw(t, path)
+	run(t, db, "CREATE TABLE theirs (x); CREATE INDEX theirs_x ON theirs (x)")
+	must(t, openFile(t, path, nil).Close())
+	const ours = "SELECT count(*) FROM sqlite_schema WHERE type IN ('index', 'trigger')"
+	before := number(t, db, ours)
+	run(t, db, "DROP INDEX inboxes_ready; DROP TRIGGER history_payload")
+	must(t, openFile(t, path, nil).Close())
+	if got := number(t, db, ours); got != before {
+		t.Errorf("the file has %d indexes and triggers, and had %d before", got, before)
+	}
+	for _, damage := range []struct{ do, undo string }{
+		{"ALTER TABLE history RENAME TO away", "ALTER TABLE away RENAME TO history"},
+		{"ALTER TABLE history RENAME COLUMN event_data TO away", "ALTER TABLE history RENAME COLUMN away TO event_data"},
+	} {
+		run(t, db, damage.do)
+		refused(t, path, ErrDamaged, false)
+		run(t, db, damage.undo)
+	}
+}
+
+// A pool of one connection serves a call of several statements, again and again, while others read.
+func TestReadsOnOneConnection(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{MaxReaders: 1})
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 3 {
+				if depths, err := s.GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 1 {
+					t.Errorf("the depths are %+v, %v", depths, err)
+				}
+				if _, err := s.ListInstances(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestForeignFileIsLeftAlone(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Who waits for an end is told what the instance has ended with, which nobody has to ask for
-// (provider.EndTeller). Ends that nobody waits for are not read.
+// (provider.Store.InstanceEnd). Ends that nobody waits for are not read.
 func TestEndsAreToldWithTheirOutcome(t *testing.T) { //nolint:paralleltest // all statements are counted
 	s := openCounted(t)
 	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"})}
@@ -33,7 +33,7 @@ func TestEndsAreToldWithTheirOutcome(t *testing.T) { //nolint:paralleltest // al
 }
 
 // TestInstanceChanged: the channel closes when a turn of that instance was
-// committed or the instance deleted, and for nothing else (provider.ChangeNotifier).
+// committed or the instance deleted, and for nothing else (provider.Store.InstanceChanged).
 func TestInstanceChanged(t *testing.T) {
 	t.Parallel()
 	store, err := OpenMemory(t.Context(), nil)

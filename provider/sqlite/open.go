@@ -46,7 +46,7 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openReaders(ctx, dsn+"?"+pragmas(settings, true), settings)
+	r, err := openReaders(dsn+"?"+pragmas(settings, true), settings)
 	if err != nil {
 		_ = w.close()
 		return nil, err
@@ -211,28 +211,21 @@ func (w *writer) open(ctx context.Context, file bool) (err error) {
 		return err
 	}
 	w.rows.conn = w.conn
-	if w.queries, err = sqlitedb.Prepare(ctx, w.conn); err != nil {
-		return err
-	}
+	w.prepared = prepareOn(w.conn)
+	w.queries = sqlitedb.New(w.prepared)
 	if w.control, err = prepareControl(ctx, w.conn); err != nil {
 		return err
 	}
 	return w.look(ctx)
 }
 
-// openReaders opens the connections that read. The pool opens each when it is needed
-// and prepares each statement on it at its first use.
-func openReaders(ctx context.Context, dsn string, config Config) (*readers, error) {
+// openReaders opens the pool of the connections that read. It opens each when it is needed.
+func openReaders(dsn string, config Config) (*readers, error) {
 	db, err := sql.Open(config.driver, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}
 	db.SetMaxOpenConns(config.MaxReaders)
 	db.SetMaxIdleConns(config.MaxReaders)
-	queries, err := sqlitedb.Prepare(ctx, db)
-	if err != nil {
-		_ = db.Close()
-		return nil, classify(openOperation, err)
-	}
-	return &readers{db: db, queries: queries}, nil
+	return &readers{db: db, prepared: prepareOn(db)}, nil
 }

@@ -188,7 +188,7 @@ func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (read
 	if f.unknownFor > 0 {
 		return t.nextUnknownInstance(ctx, f)
 	}
-	if t.useBounds() {
+	if t.looksByBounds(f.codeSelection) {
 		return t.oldestInstance(ctx, f, known)
 	}
 	row, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{

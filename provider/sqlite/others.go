@@ -7,8 +7,17 @@ import (
 )
 
 const (
-	// quietLooks is how many looks in a row must find that no other process has written
-	// before the file counts as quiet.
+	// soonestLook is how soon the next look follows one that was of use to somebody: because of it an
+	// instance's end was told, or a fetch has found something. Each look that finds no write doubles the time,
+	// and each that finds a write of no use makes it a quarter longer, up to the interval. So what another process
+	// writes is noticed after about twice the time that has passed since it has last written for us, and who waits
+	// beside a process that writes for itself is not kept busy by that.
+	soonestLook = time.Millisecond
+	// endsShare is how many times as long as the store takes to find out who has ended the next look waits for
+	// at least, however many are awaited.
+	endsShare = 4
+	// quietLooks is how many looks in a row, at the interval, must find that no other process has
+	// written before the file counts as quiet.
 	quietLooks = 10
 	// restedLook is how long a quiet file is left alone of which the system tells the next write.
 	restedLook = time.Second
@@ -31,8 +40,12 @@ type others struct {
 	// interval is that between looks, and rest that while the system will tell. Without a
 	// positive interval there is nobody to look for.
 	interval, rest time.Duration
-	looked         time.Time
-	quiet          int
+	// pace is the time to the next look: least at least, and interval at most.
+	least, pace time.Duration
+	looked      time.Time
+	// woke says that fetches were woken of which none has found anything yet.
+	woke  bool
+	quiet int
 	// told is when the system told of a write of which no commit of another was seen yet.
 	told time.Time
 	// notices is nil until they are needed, and when there are none, as unable says.
@@ -43,7 +56,7 @@ type others struct {
 }
 
 func newOthers(s *Store, config Config) *others {
-	return &others{store: s, log: config.log, interval: config.PollInterval, rest: config.rest}
+	return &others{store: s, log: config.log, interval: config.PollInterval, rest: config.rest, pace: config.PollInterval}
 }
 
 // written is told when somebody has written to a file that was at rest.
@@ -56,30 +69,48 @@ func (o *others) written() <-chan struct{} {
 
 // notice takes note that somebody has.
 func (o *others) notice() {
-	o.stir()
+	o.stir(soonestLook)
 	o.told = time.Now()
 }
 
-// stir begins to look at the interval again.
-func (o *others) stir() {
+// stir begins to look again, at a pace.
+func (o *others) stir(pace time.Duration) {
 	o.quiet, o.told = 0, time.Time{}
+	o.pace = min(max(pace, o.least), o.interval)
 	o.resting.Store(false)
 }
 
 // lookIfDue looks when it is time to, and returns how long it is until the next look.
 func (o *others) lookIfDue(ctx context.Context) (nap time.Duration) {
+	if o.woke && o.store.found.Load() {
+		o.woke = false
+		o.stir(soonestLook)
+	}
 	if left := o.pause() - time.Since(o.looked); left > 0 {
 		return left
 	}
-	if o.look(ctx) {
-		o.stir()
-	} else if o.quiet++; o.isQuiet() && !o.resting.Load() && o.rests() && o.look(ctx) {
-		o.stir() // it was written before the system took note that it has to tell
+	if !o.look(ctx) && !o.slowsDown() && o.isQuiet() && !o.resting.Load() && o.rests() {
+		o.look(ctx) // it may have been written before the system took note that it has to tell
 	}
 	return o.pause()
 }
 
+// slowsDown reports whether the looks had not come to the interval yet. They come to it at once if the
+// write of which the system has told was one of this process.
+func (o *others) slowsDown() bool {
+	if o.pace == o.interval {
+		return false
+	}
+	o.pace = min(2*o.pace, o.interval)
+	if !o.told.IsZero() && o.store.writer.committed.Load() {
+		o.pace = o.interval
+	}
+	return true
+}
+
+// isQuiet counts a look that has found nothing, and reports whether the file is quiet.
 func (o *others) isQuiet() bool {
+	o.quiet++
 	return o.quiet >= quietLooks && (o.told.IsZero() || o.store.writer.committed.Load() || time.Since(o.told) > latestCommit)
 }
 
@@ -87,7 +118,7 @@ func (o *others) pause() time.Duration {
 	if o.resting.Load() {
 		return max(o.interval, o.rest)
 	}
-	return o.interval
+	return o.pace
 }
 
 // look wakes everybody if another process has written: what it wrote, and for
@@ -96,13 +127,21 @@ func (o *others) pause() time.Duration {
 func (o *others) look(ctx context.Context) bool {
 	o.looked = time.Now()
 	changed, err := o.store.writer.changedElsewhere(ctx)
-	// On trouble too: the fetches will meet it and report it.
-	if changed || err != nil {
-		o.store.instances.SignalAll()
-		o.store.activities.SignalAll()
-		return true
+	if !changed && err == nil {
+		return false
 	}
-	return false
+	o.woke = true
+	o.store.found.Store(false)
+	// On trouble too: the fetches will meet it and report it.
+	o.store.instances.SignalAll()
+	o.store.activities.SignalAll()
+	pace, began := o.pace+o.pace/4, time.Now()
+	if err == nil && o.store.tellEnded(ctx) > 0 {
+		pace = soonestLook
+	}
+	o.least = endsShare * time.Since(began)
+	o.stir(pace)
+	return true
 }
 
 // rests asks the system to tell of the next write, and reports whether it will.

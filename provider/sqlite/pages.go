@@ -9,9 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.InstancePager = (*Store)(nil)
-
-// ListInstancePage implements [provider.InstancePager], in the order of creation. With EndedBefore, the list ends at
+// ListInstancePage implements [provider.Store], in the order of creation. With EndedBefore, the list ends at
 // the first page that contains only instances that were created after that time, so instances that the store keeps
 // cost a purge nothing.
 func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {

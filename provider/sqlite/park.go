@@ -205,7 +205,7 @@ func (k *taking) wouldFindNothing(t *tx) bool {
 		return false
 	}
 	for _, entry := range k.work {
-		known, seen := t.known.seen(entry.codeSelection, t.now)
+		known, seen := t.seen(entry.codeSelection)
 		if !seen || entry.unknownFor > 0 || !r.activities.read || r.nextActivity.past(t.now) ||
 			(entry.sessions && r.nextSession.past(t.now)) || entry.findsAny(t, known) {
 			return false
@@ -216,7 +216,7 @@ func (k *taking) wouldFindNothing(t *tx) bool {
 
 // mayFind reports whether there may be something ready that the fetch takes.
 func (f *turnFetch) mayFind(t *tx) bool {
-	known, seen := t.known.seen(f.codeSelection, t.now)
+	known, seen := t.seen(f.codeSelection)
 	if !seen || f.unknownFor > 0 || len(t.ready.due) > 0 {
 		return true
 	}

@@ -148,7 +148,7 @@ func TestWaitingTakeSurvivesAFailedGroup(t *testing.T) {
 	s := openMemory(t, nil)
 	turns := waitingTake(t.Context(), t, s, turnOnly())
 	broken := errors.New("broken")
-	m, err := columns.NewMessage("test", start("i"))
+	m, err := columns.NewMessage("test", start("i"), longText)
 	must(t, err)
 	if err := s.write(t.Context(), "test", func(ctx context.Context, t *tx) error {
 		return errors.Join(t.deliver(ctx, m, 0), broken)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
@@ -72,10 +71,13 @@ func (t *tx) peek(ctx context.Context, log *slog.Logger, found *turn) ([]columns
 		if row.Kind != columns.KindWaiting {
 			continue // the turn has it
 		}
-		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		item, undecodable, err := t.decodeItem(ctx, row.WorkItem, row.PayloadID)
 		if err != nil {
-			aside := sqlitedb.LockMessagesRow{ID: row.ID, Kind: row.Kind, WorkItem: row.WorkItem}
-			if err := t.setMessageAside(ctx, log, found, aside, err); err != nil {
+			return nil, err
+		}
+		if undecodable != nil {
+			aside := sqlitedb.LockMessagesRow{ID: row.ID, Kind: row.Kind, WorkItem: row.WorkItem, PayloadID: row.PayloadID}
+			if err := t.setMessageAside(ctx, log, found, aside, undecodable); err != nil {
 				return nil, err
 			}
 			continue

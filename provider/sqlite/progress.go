@@ -8,9 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.ProgressReader = (*Store)(nil)
-
-// ReadProgress implements [provider.ProgressReader]. It is one statement, so all results are of the same moment.
+// ReadProgress implements [provider.Store]. It is one statement, so all results are of the same moment.
 func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
 	if len(instances) == 0 {
 		return nil, nil
@@ -52,7 +50,10 @@ func progressOf(instance string, row sqlitedb.ReadProgressRow) provider.Progress
 		CustomStatus: row.CustomStatus, CustomStatusVersion: row.CustomStatusVersion, Execution: row.CurrentExecutionID,
 	}
 	if row.FirstID != nil {
-		c.Events = []columns.Event{{ID: *row.FirstID, Data: *row.FirstEvent}, {ID: *row.LastID, Data: *row.LastEvent}}
+		c.Events = []columns.Event{
+			{ID: *row.FirstID, Data: *row.FirstEvent, Apart: row.FirstPayload},
+			{ID: *row.LastID, Data: *row.LastEvent, Apart: row.LastPayload},
+		}
 	}
 	return columns.NewProgress(instance, c)
 }

@@ -27,7 +27,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 
 // newMessage checks a message and its delay.
 func newMessage(operation string, item provider.WorkItem, after time.Duration) (m columns.Message, hideFor int64, err error) {
-	if m, err = columns.NewMessage(operation, item); err != nil {
+	if m, err = columns.NewMessage(operation, item, longText); err != nil {
 		return m, 0, err
 	}
 	hideFor, err = columns.Delay(operation, "delay", after)
@@ -40,7 +40,7 @@ func newMessage(operation string, item provider.WorkItem, after time.Duration) (
 // instance.
 func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
 	const operation = "enqueue_for_worker"
-	work, err := columns.NewWork(operation, item)
+	work, err := columns.NewWork(operation, item, longText)
 	if err != nil {
 		return err
 	}
@@ -60,12 +60,16 @@ func (t *tx) queue(ctx context.Context, list []columns.Work, handOn bool) error 
 		if err != nil {
 			return err
 		}
+		payload, err := t.payloadOf(ctx, w.Apart)
+		if err != nil {
+			return err
+		}
 		rows[i] = sqlitedb.EnqueueWorkParams{
 			InstanceID: w.Instance, ExecutionID: w.ExecutionID, ActivityID: w.Activity,
-			SessionID: w.Session, Tag: w.Tag, CodeID: code, WorkItem: w.Body, Now: t.now, Ready: 1,
+			SessionID: w.Session, Tag: w.Tag, CodeID: code, WorkItem: w.Body, PayloadID: payload, Now: t.now, Ready: 1,
 		}
 		if handOn && t.taking != nil {
-			if handed[i], err = t.taking.handOn(t, &rows[i], left); err != nil {
+			if handed[i], err = t.taking.handOn(t, w, &rows[i], left); err != nil {
 				return err
 			}
 		}

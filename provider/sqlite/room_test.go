@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"math"
 	"os"
@@ -20,9 +21,9 @@ func logSize(t testing.TB, path string) int64 {
 	return info.Size()
 }
 
-// large is a message of so many bytes.
+// large is a message of so many bytes, of which no other has the same.
 func large(bytes int) provider.QueueMessageItem {
-	return provider.QueueMessageItem{Instance: "i", Name: "q", Data: strings.Repeat("x", bytes)}
+	return provider.QueueMessageItem{Instance: "i", Name: "q", Data: (rand.Text() + strings.Repeat("x", bytes))[:bytes]}
 }
 
 // A log that took the last room could not be moved into the database, and the store stayed full for ever when little room

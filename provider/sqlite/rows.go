@@ -31,18 +31,21 @@ type insert[P any] struct {
 	bind   func(P) []any
 }
 
-var appendEvents = insert[sqlitedb.AppendEventParams]{"AppendEvent", sqlitedb.AppendEvent, 6, func(p sqlitedb.AppendEventParams) []any {
-	return []any{p.InstanceID, p.ExecutionID, p.EventID, p.EventType, p.EventData, p.CreatedAt}
+var appendEvents = insert[sqlitedb.AppendEventParams]{"AppendEvent", sqlitedb.AppendEvent, 7, func(p sqlitedb.AppendEventParams) []any {
+	return []any{p.InstanceID, p.ExecutionID, p.EventID, p.EventType, p.EventData, p.PayloadID, p.CreatedAt}
 }}
 
-var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 9, func(p sqlitedb.EnqueueMessageParams) []any {
-	return []any{p.InstanceID, p.Kind, p.Queue, p.CodeID, p.WorkItem, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount}
-}}
-
-var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 12, func(p sqlitedb.EnqueueWorkParams) []any {
+var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 11, func(p sqlitedb.EnqueueMessageParams) []any {
 	return []any{
-		p.InstanceID, p.ExecutionID, p.ActivityID, p.SessionID, p.Tag, p.CodeID, p.WorkItem, p.Now,
-		p.Ready, p.LockToken, p.LockedUntil, p.AttemptCount,
+		p.InstanceID, p.Kind, p.Queue, p.CodeID, p.WorkItem, p.PayloadID, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount,
+		p.UnnamedCount,
+	}
+}}
+
+var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 14, func(p sqlitedb.EnqueueWorkParams) []any {
+	return []any{
+		p.InstanceID, p.ExecutionID, p.ActivityID, p.SessionID, p.Tag, p.CodeID, p.WorkItem, p.PayloadID, p.Now,
+		p.Ready, p.LockToken, p.LockedUntil, p.AttemptCount, p.UnnamedCount,
 	}
 }}
 

@@ -11,18 +11,12 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var (
-	_ provider.InstanceStarter = (*Store)(nil)
-	_ provider.HiddenCounter   = (*Store)(nil)
-	_ provider.OrphanCollector = (*Store)(nil)
-)
-
 // opStartInstance labels the start's errors.
 const opStartInstance = "start_instance"
 
-// StartInstance implements [provider.InstanceStarter].
+// StartInstance implements [provider.Store].
 func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
-	m, err := columns.NewMessage(opStartInstance, start)
+	m, err := columns.NewMessage(opStartInstance, start, longText)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +55,7 @@ func (t *tx) startInstance(ctx context.Context, start columns.Message) (*provide
 	return nil, nil
 }
 
-// FindInstance implements [provider.InstanceStarter].
+// FindInstance implements [provider.Store].
 func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
 	var use *provider.IDUse
 	err := s.read(ctx, "find_instance", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
@@ -82,7 +76,7 @@ func findUse(ctx context.Context, q *sqlitedb.Queries, instance string) (*provid
 	return columns.NewUse(row.OrchestrationName, row.Status, row.StartItem), nil
 }
 
-// CountHiddenMessages implements [provider.HiddenCounter].
+// CountHiddenMessages implements [provider.Store].
 func (s *Store) CountHiddenMessages(ctx context.Context) (uint64, error) {
 	var n int64
 	err := s.read(ctx, "count_hidden_messages", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
@@ -92,7 +86,7 @@ func (s *Store) CountHiddenMessages(ctx context.Context) (uint64, error) {
 	return uint64(n), err
 }
 
-// CountOrphanMessages implements [provider.OrphanCollector].
+// CountOrphanMessages implements [provider.Store].
 func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
 	const operation = "count_orphan_messages"
 	var found provider.OrphanMessages
@@ -108,7 +102,7 @@ func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration
 	return found, err
 }
 
-// DeleteOrphanMessages implements [provider.OrphanCollector]. Each instance id is a
+// DeleteOrphanMessages implements [provider.Store]. Each instance id is a
 // transaction of its own.
 func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
 	const operation = "delete_orphan_messages"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -16,8 +17,7 @@ import (
 // Version is the semantic version of this implementation.
 const Version = "0.1.0"
 
-// Store is an open database. It implements [provider.Provider] and
-// [provider.Admin] and is safe for concurrent use.
+// Store is an open database. It implements [provider.Store] and is safe for concurrent use.
 type Store struct {
 	log    *slog.Logger
 	now    func() int64
@@ -30,6 +30,9 @@ type Store struct {
 	changes wakeup.Changes
 	// ends are the clients that wait for the end of an instance.
 	ends wakeup.Changes
+	// found is set by calls that have found work, and cleared when they are woken because another process
+	// has written.
+	found atomic.Bool
 
 	// calls are the calls in progress, for Close to wait for.
 	calls lifecycle.Calls
@@ -37,11 +40,7 @@ type Store struct {
 	watch *watch
 }
 
-var (
-	_ provider.Provider     = (*Store)(nil)
-	_ provider.Admin        = (*Store)(nil)
-	_ provider.LeaseWatcher = (*Store)(nil)
-)
+var _ provider.Store = (*Store)(nil)
 
 // Name implements [provider.Provider].
 func (*Store) Name() string { return "sqlite" }
@@ -150,8 +149,8 @@ func (s *Store) readInTurn(
 // readers is the pool of connections for reading. They see what is committed, at once,
 // and never wait for the writer nor it for them.
 type readers struct {
-	db      *sql.DB
-	queries *sqlitedb.Queries
+	db       *sql.DB
+	prepared *prepared
 	// files are looked at before each read, which may open a connection.
 	files openedFiles
 }
@@ -170,7 +169,7 @@ func (r *readers) do(ctx context.Context, operation string, run func(context.Con
 	if err := r.ready(ctx, operation); err != nil {
 		return err
 	}
-	if err := run(ctx, r.queries); err != nil {
+	if err := run(ctx, sqlitedb.New(r.prepared)); err != nil {
 		return classifyRead(ctx, operation, err)
 	}
 	return nil
@@ -184,13 +183,16 @@ func (r *readers) snapshot(
 	if err := r.ready(ctx, operation); err != nil {
 		return err
 	}
+	if err := r.prepared.prepareUsed(ctx); err != nil {
+		return classifyRead(ctx, operation, err)
+	}
 	snapshot, err := r.db.BeginTx(ctx, nil)
 	if err != nil {
 		return classifyRead(ctx, operation, err)
 	}
 	// Nothing was written, so there is nothing that a commit could keep.
 	defer func() { _ = snapshot.Rollback() }()
-	if err := run(ctx, r.queries.WithTx(snapshot)); err != nil {
+	if err := run(ctx, sqlitedb.New(preparedIn{snapshot, r.prepared})); err != nil {
 		return classifyRead(ctx, operation, err)
 	}
 	return nil
@@ -206,4 +208,4 @@ func classifyRead(ctx context.Context, operation string, err error) error {
 	return err
 }
 
-func (r *readers) close() error { return classifyClose(r.queries.Close(), r.db.Close()) }
+func (r *readers) close() error { return classifyClose(r.prepared.close(), r.db.Close()) }

@@ -12,12 +12,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var _ provider.Taker = (*Store)(nil)
-
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Taker], as one transaction.
+// Take implements [provider.Store], as one transaction.
 func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 	taking, err := s.newTaking(params)
 	if err != nil || taking.nothing() {
@@ -37,7 +35,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return s.takeWith(ctx, j, taking)
 }
 
-// AckTurnAndTake implements [provider.Taker], as one transaction.
+// AckTurnAndTake implements [provider.Store], as one transaction.
 func (s *Store) AckTurnAndTake(
 	ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams,
 ) (provider.Taken, error) {
@@ -48,7 +46,7 @@ func (s *Store) AckTurnAndTake(
 	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps(), acks: ack.LockToken}, taking)
 }
 
-// AckWorkAndTake implements [provider.Taker], as one transaction. After an error of the database no activity was
+// AckWorkAndTake implements [provider.Store], as one transaction. After an error of the database no activity was
 // ended.
 func (s *Store) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
@@ -82,7 +80,7 @@ func (s *Store) AckWorkAndTake(
 	return outcomes, taken, nil
 }
 
-// WorkReady implements [provider.Taker]. It checks for writes of other processes every [Config].PollInterval.
+// WorkReady implements [provider.Store]. It checks for writes of other processes every [Config].PollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.Subscribe()
 	activities, stopActivities := s.activities.Subscribe()
@@ -211,7 +209,7 @@ type handedWork struct {
 // it fits; nil if there is none. That spares the row its way through the index of ready ones.
 // What is older comes first, and left are those before it in the same call: then the activity
 // has to be queued like any other.
-func (k *taking) handOn(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) (*handedWork, error) {
+func (k *taking) handOn(t *tx, work columns.Work, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) (*handedWork, error) {
 	if row.SessionID != nil || !t.useBounds() || !t.ready.activities.read || t.ready.nextActivity.past(t.now) {
 		return nil, nil
 	}
@@ -219,12 +217,12 @@ func (k *taking) handOn(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.
 	if i < 0 {
 		return nil, nil
 	}
-	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+	item, err := provider.DecodeWorkItemApart([]byte(work.Body), work.Apart)
 	if err != nil {
 		return nil, err
 	}
 	h := &handedWork{place: k.work[i].place, secret: newSecret(), until: t.now + k.work[i].lockFor, item: item}
-	row.Ready, row.LockToken, row.LockedUntil, row.AttemptCount = 0, &h.secret, &h.until, 1
+	row.Ready, row.LockToken, row.LockedUntil, row.AttemptCount, row.UnnamedCount = 0, &h.secret, &h.until, 1, k.work[i].unnamed()
 	if k.served == nil {
 		k.served = map[int]bool{}
 	}
@@ -243,7 +241,7 @@ func (k *taking) handedOn(t *tx, h *handedWork, id int64) {
 // wouldTakeNext reports whether the entry takes the activity, and nothing that is ready
 // already or left over.
 func (e workTaking) wouldTakeNext(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) bool {
-	known, seen := t.known.seen(e.codeSelection, t.now)
+	known, seen := t.seen(e.codeSelection)
 	if !seen || e.unknownFor > 0 || !e.admits(known, newWorkKey(row.Tag, false), row.CodeID) {
 		return false
 	}

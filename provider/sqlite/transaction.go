@@ -12,10 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-var (
-	_ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
-	_ provider.MessageStarter      = (*Store)(nil)
-)
+var _ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
 
 // EnqueueTx implements [provider.TxEnqueuer]. The transaction belongs to the caller's own connection to the store's
 // file, in which the caller may have tables. The driver must be modernc.org/sqlite, because two copies of SQLite in
@@ -37,7 +34,7 @@ func (s *Store) EnqueueTx(ctx context.Context, own *sql.Tx, item provider.WorkIt
 // StartInstanceTx implements [provider.TxEnqueuer], see [Store.EnqueueTx].
 func (s *Store) StartInstanceTx(ctx context.Context, own *sql.Tx, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
 	const operation = "start_instance"
-	m, err := columns.NewMessage(operation, start)
+	m, err := columns.NewMessage(operation, start, longText)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +83,14 @@ func isOurs(ctx context.Context, own *sql.Tx) error {
 	return err
 }
 
-// StartInstanceWith implements [provider.MessageStarter].
+// StartInstanceWith implements [provider.Store].
 func (s *Store) StartInstanceWith(
 	ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
 ) (*provider.IDUse, error) {
 	const operation = "start_instance"
 	list := make([]columns.Message, 0, len(messages)+1)
 	for _, item := range append([]provider.WorkItem{start}, messages...) {
-		m, err := columns.NewMessage(operation, item)
+		m, err := columns.NewMessage(operation, item, longText)
 		if err != nil {
 			return nil, err
 		}

@@ -27,11 +27,13 @@ type turn struct {
 	held func(instance string, executionID uint64) (lastEventID uint64)
 	// setAside is that of the fetch.
 	setAside func(provider.DeadLetter)
+	// unnamed is 1 if the fetch named no code.
+	unnamed int64
 }
 
 // newTurn is a turn of an instance that is locked with a secret for a fetch.
 func newTurn(secret, instance string, f *turnFetch) *turn {
-	t := &turn{secret: secret, held: f.held}
+	t := &turn{secret: secret, held: f.held, unnamed: f.unnamed()}
 	t.Item.Peeked = f.peek
 	t.LockToken = turnToken(secret, instance)
 	t.Item.Instance = instance
@@ -160,9 +162,12 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 		// Each message counts its own attempts; the batch reports the most, of those too
 		// that cannot be decoded (§5.1 step 9).
 		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
-		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		item, undecodable, err := t.decodeItem(ctx, row.WorkItem, row.PayloadID)
 		if err != nil {
-			if err := t.setMessageAside(ctx, log, found, row, err); err != nil {
+			return nil, err
+		}
+		if undecodable != nil {
+			if err := t.setMessageAside(ctx, log, found, row, undecodable); err != nil {
 				return nil, err
 			}
 			whole = false
@@ -197,7 +202,7 @@ func (t *tx) setMessageAside(
 	ctx context.Context, log *slog.Logger, found *turn, row sqlitedb.LockMessagesRow, cause error,
 ) error {
 	if err := t.setAside(ctx, log, found.setAside, sqlitedb.AddDeadLetterParams{
-		Queue: messageQueue, QueueID: row.ID, InstanceID: found.Item.Instance, WorkItem: row.WorkItem, Error: cause.Error(),
+		Queue: messageQueue, QueueID: row.ID, InstanceID: found.Item.Instance, WorkItem: row.WorkItem, PayloadID: row.PayloadID, Error: cause.Error(),
 	}); err != nil {
 		return err
 	}
@@ -252,7 +257,7 @@ func (t *tx) loadHistory(ctx context.Context, found *turn) error {
 			if len(rows) > 0 && rows[0].EventID == columns.Clamp(from) {
 				found.Item.HistoryFrom = from
 				for _, row := range rows {
-					found.history = append(found.history, columns.Event{ID: row.EventID, Data: row.EventData})
+					found.history = append(found.history, columns.Event{ID: row.EventID, Data: row.EventData, Apart: row.Payload})
 				}
 				return nil
 			}

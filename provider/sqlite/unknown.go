@@ -9,7 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// UnknownCode implements [provider.CodeSelector]. Work that has become due since the last fetch is not included.
+// UnknownCode implements [provider.Store]. Work that has become due since the last fetch is not included.
 //
 // Error: [provider.ErrInvalidArgument] for a negative time.
 func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
@@ -26,7 +26,7 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	return list, err
 }
 
-// WaitingForCode implements [provider.CodeSelector]. Work that has become due since the last fetch is not included.
+// WaitingForCode implements [provider.Store]. Work that has become due since the last fetch is not included.
 //
 // Error: [provider.ErrInvalidArgument] for a negative time.
 func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {

@@ -29,6 +29,7 @@ func startWatch(s *Store, others *others) *watch {
 	w := &watch{store: s, others: others, poke: make(chan struct{}, 1), quit: make(chan struct{})}
 	s.instances = wakeup.NewList(w.notify)
 	s.activities = wakeup.NewList(w.notify)
+	s.ends.Begun = w.notify
 	w.finished.Go(w.run)
 	return w
 }
@@ -78,9 +79,9 @@ func (w *watch) run() {
 }
 
 // wakeDue wakes fetches for which it is time, and returns how long it is until the
-// next one's.
+// next one's, and whether anybody waits for anything.
 func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
-	nap = maxNap
+	nap, waiting = maxNap, w.others.interval > 0 && w.store.ends.Awaited() > 0
 	now := w.store.now()
 	for _, list := range []*wakeup.List{w.store.instances, w.store.activities} {
 		wakeAt, some := list.Due(now)
@@ -110,6 +111,10 @@ func (s *Store) published(e effects) {
 	}
 	s.instances.Note(e.instanceWake)
 	s.activities.Note(e.activityWake)
+	if !s.found.Load() && e.foundAny() {
+		s.found.Store(true)
+		s.watch.notify()
+	}
 	s.changes.Announce(e.changed...)
 	for _, instance := range e.ended {
 		s.ends.Tell(instance, e.outcomes[instance])

@@ -143,13 +143,18 @@ func (t *tx) nextWork(
 		}
 		secret := newSecret()
 		until := t.now + f.lockFor
-		row, err := t.lockWork(ctx, secret, until, id)
+		row, err := t.lockWork(ctx, sqlitedb.LockWorkParams{
+			LockToken: &secret, LockedUntil: &until, Unnamed: f.unnamed(), WorkID: id,
+		})
 		if err != nil {
 			return nil, err
 		}
-		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		item, undecodable, err := t.decodeItem(ctx, row.WorkItem, row.PayloadID)
 		if err != nil {
-			if err := t.setWorkAside(ctx, log, f, id, row, err); err != nil {
+			return nil, err
+		}
+		if undecodable != nil {
+			if err := t.setWorkAside(ctx, log, f, id, row, undecodable); err != nil {
 				return nil, err
 			}
 			continue
@@ -179,7 +184,7 @@ func (t *tx) setWorkAside(
 	ctx context.Context, log *slog.Logger, f workFetch, id int64, row sqlitedb.LockWorkRow, cause error,
 ) error {
 	if err := t.setAside(ctx, log, f.setAside, sqlitedb.AddDeadLetterParams{
-		Queue: workQueue, QueueID: id, InstanceID: row.InstanceID, WorkItem: row.WorkItem, Error: cause.Error(),
+		Queue: workQueue, QueueID: id, InstanceID: row.InstanceID, WorkItem: row.WorkItem, PayloadID: row.PayloadID, Error: cause.Error(),
 	}); err != nil {
 		return err
 	}
@@ -193,7 +198,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch, known seenSet) (int64, e
 	if f.unknownFor > 0 {
 		return t.nextUnknownWork(ctx, t.now-f.unknownFor)
 	}
-	if t.useBounds() {
+	if t.looksByBounds(f.codeSelection) {
 		return t.oldestWork(ctx, f, known)
 	}
 	tags, err := tagsOf(ctx, t.Queries, f.tags)

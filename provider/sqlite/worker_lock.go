@@ -42,7 +42,7 @@ type workEnd struct {
 
 // newWorkEnd checks an acknowledgement. Error: [provider.ErrInvalidArgument].
 func newWorkEnd(lockToken string, completion provider.WorkItem) (workEnd, error) {
-	m, err := columns.NewCompletion(opAckWork, completion)
+	m, err := columns.NewCompletion(opAckWork, completion, longText)
 	return workEnd{lockToken, m}, err
 }
 
@@ -93,9 +93,7 @@ func renewWorkWith(
 	}, err
 }
 
-var _ provider.HeartbeatKeeper = (*Store)(nil)
-
-// KeepHeartbeat implements [provider.HeartbeatKeeper].
+// KeepHeartbeat implements [provider.Store].
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	const operation = "keep_heartbeat"
 	if err := columns.CheckHeartbeat(operation, details); err != nil {
@@ -163,6 +161,15 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	if err != nil {
 		return err
 	}
+	if row.UnnamedCount > 0 && !ignoreAttempt {
+		if named, err := t.isNamed(ctx, activityCode, row.CodeID); err != nil {
+			return err
+		} else if named {
+			if err := t.GiveUnnamedBack(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
 	if hideFor == 0 {
 		t.workReady(row.Tag, row.SessionID, row.CodeID, id)
 	} else {
@@ -171,7 +178,7 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	return nil
 }
 
-// LostWorkItems implements [provider.LeaseWatcher]. It only reads, so it never waits for a write.
+// LostWorkItems implements [provider.Store]. It only reads, so it never waits for a write.
 func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) (lost []string, err error) {
 	const operation = "lost_work_items"
 	if len(lockTokens) == 0 {

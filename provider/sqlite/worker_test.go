@@ -22,6 +22,8 @@ type workModel struct {
 	nextID   uint64
 	rows     []*modelWork
 	sessions map[string]*modelSession
+	// named is when a fetch last named a code.
+	named map[string]int64
 	// tokens are all that were ever given out.
 	tokens []string
 }
@@ -34,6 +36,8 @@ type modelWork struct {
 	lockedUntil  int64
 	token        string
 	attempts     uint32
+	// unnamed are those of the attempts whose fetches named no code.
+	unnamed uint32
 }
 
 type modelSession struct {
@@ -46,7 +50,7 @@ func TestWorkFollowsTheRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &workModel{sessions: map[string]*modelSession{}}
+		m := &workModel{sessions: map[string]*modelSession{}, named: map[string]int64{}}
 		m.now.Store(1_000_000)
 		stores, closeAll := openSome(t, dir, m.now.Load)
 		defer closeAll()
@@ -62,6 +66,7 @@ func TestWorkFollowsTheRules(t *testing.T) {
 			"abandon":  m.abandon,
 			"renew":    m.renew,
 			"wait":     func(t *rapid.T) { m.now.Add(rapid.Int64Range(1, 300).Draw(t, "ms")) },
+			"silence":  m.silence,
 			"sessions": m.renewSessions,
 			"cleanup":  m.cleanup,
 			"depth":    m.depth,
@@ -116,11 +121,23 @@ func (m *workModel) delete(t *rapid.T) {
 	}
 }
 
+// silence is a time in which nobody names any code: longer than a fetch that names none takes account of, or than
+// the store remembers.
+func (m *workModel) silence(t *rapid.T) {
+	m.now.Add(rapid.SampledFrom([]int64{2 * namedFor, 2 * forgetAfter}).Draw(t, "silence"))
+}
+
+// isNamed reports whether a fetch has named the code in so many milliseconds.
+func (m *workModel) isNamed(code string, within int64) bool {
+	at, named := m.named[code]
+	return named && at > m.now.Load()-within
+}
+
 // next is the row that a fetch has to return, nil for none.
 func (m *workModel) next(owner string, filter provider.TagFilter, known *provider.KnownCode) *modelWork {
 	for _, row := range m.rows {
 		if row.visibleAt > m.now.Load() || row.lockedUntil > m.now.Load() || !filter.Matches(row.tag) ||
-			(known != nil && !known.Knows(provider.CodeName{Name: row.name})) {
+			(known != nil && !known.Knows(provider.CodeName{Name: row.name})) || (known == nil && m.isNamed(row.name, namedFor)) {
 			continue
 		}
 		if row.session == nil {
@@ -145,6 +162,11 @@ func (m *workModel) fetch(t *rapid.T) {
 		params.Session = &provider.SessionFetchConfig{OwnerID: owner, LockTimeout: time.Duration(sessionLease) * millisecond}
 	}
 	want := m.next(owner, params.Tags, params.Known)
+	if params.Known != nil && params.Tags.Mode() != provider.TagNone {
+		for _, code := range params.Known.Names() {
+			m.named[code.Name] = m.now.Load()
+		}
+	}
 	got, err := m.s.FetchWorkItem(t.Context(), params)
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +176,11 @@ func (m *workModel) fetch(t *rapid.T) {
 	}
 	if got == nil {
 		return
+	}
+	if params.Known != nil {
+		want.attempts, want.unnamed = want.attempts-want.unnamed, 0
+	} else {
+		want.unnamed++
 	}
 	want.attempts++
 	if activity, _ := got.Item.(provider.ActivityExecuteItem); activity.ID != want.id || got.AttemptCount != want.attempts {
@@ -236,8 +263,9 @@ func (m *workModel) abandon(t *rapid.T) {
 		t.Fatal(err)
 	}
 	row.token, row.lockedUntil, row.visibleAt = "", 0, m.now.Load()+hideFor
-	if ignore && row.attempts > 0 {
+	if row.attempts > 0 && (ignore || (row.unnamed > 0 && m.isNamed(row.name, forgetAfter))) {
 		row.attempts--
+		row.unnamed -= min(row.unnamed, 1)
 	}
 }
 

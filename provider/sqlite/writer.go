@@ -20,12 +20,13 @@ const maxGroup = 128
 // writer owns the connection that writes. Calls queue up; one goroutine takes
 // what is there, runs it as one transaction and answers everybody.
 type writer struct {
-	db      *sql.DB
-	conn    *sql.Conn
-	queries *sqlitedb.Queries
-	rows    rowStatements
-	control control
-	clock   func() int64
+	db       *sql.DB
+	conn     *sql.Conn
+	queries  *sqlitedb.Queries
+	prepared *prepared // what queries run on
+	rows     rowStatements
+	control  control
+	clock    func() int64
 	// files are looked at before each transaction.
 	files openedFiles
 	// logRoom is about the room that the log leaves on the disk.
@@ -244,8 +245,8 @@ func (w *writer) closeAll() error {
 	// Statements first: SQLite keeps a connection whose statements are open, and
 	// with it the log.
 	var errs []error
-	if w.queries != nil {
-		errs = append(errs, w.queries.Close())
+	if w.prepared != nil {
+		errs = append(errs, w.prepared.close())
 	}
 	errs = append(errs, w.rows.close(), w.control.close())
 	if w.conn != nil {

@@ -204,7 +204,7 @@ func together(t *testing.T, s *Store, n int, f func(ctx context.Context, t *tx, 
 
 // sendStart queues a start for instance i.
 func sendStart(ctx context.Context, t *tx, i int) error {
-	m, err := columns.NewMessage("test", start(fmt.Sprint("i", i)))
+	m, err := columns.NewMessage("test", start(fmt.Sprint("i", i)), longText)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func TestCallersContext(t *testing.T) {
 		s := openMemory(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		finish := make(chan struct{})
-		m, err := columns.NewMessage("test", start("i"))
+		m, err := columns.NewMessage("test", start("i"), longText)
 		must(t, err)
 		err = s.write(ctx, "test", func(ctx context.Context, t *tx) error {
 			cancel()

@@ -8,20 +8,21 @@
 -- Parameters:
 --   @lock_token  the turn's lease
 --   @delay_ms    hides the messages for so many milliseconds; 0 leaves them as visible as they are
---   @give_back   1 takes back the attempt that the fetch has counted
+--   @give_back   1 takes back the attempt that the fetch has counted. The attempt of a fetch that named
+--                no code is taken back in any case if a worker has named the code in the last week
 --   @misfit      why the turn's code does not fit the history, which is kept with the messages (§5.26);
 --                NULL leaves what is kept
 --
--- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages, by
---   ix_orchestrator_queue_token: whoever writes messages holds the inbox). A wait for a lock ends
---   after a second with error 1222 (LOCK_TIMEOUT, see README.md).
+-- Locks: those of known_codes; inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the
+--   turn's messages, by ix_orchestrator_queue_token: whoever writes messages holds the inbox). A wait
+--   for a lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
 --   token's index would lock the key in that index before the row. All others lock the row first,
 --   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
 --   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
 --   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -37,16 +38,18 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @instance_id NVARCHAR(400);
+DECLARE @instance_id NVARCHAR(400), @code_id INT, @unnamed_back BIT = @give_back;
 BEGIN TRY
     BEGIN TRANSACTION;
 
-    SELECT @instance_id = b.instance_id
+    SELECT @instance_id = b.instance_id, @code_id = b.code_id
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     -- The second condition is the filter of the index.
     WHERE b.lock_token = @lock_token
       AND b.lock_token IS NOT NULL
     OPTION (KEEPFIXED PLAN);
+    IF @give_back = 0 AND EXISTS (SELECT 1 FROM duroxide.known_codes(0, @now - 604800000) AS k WHERE k.code_id = @code_id)
+        SET @unnamed_back = 1;
 
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
     UPDATE b
@@ -62,7 +65,11 @@ BEGIN TRY
     UPDATE q
     SET lock_token = NULL,
         visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,
-        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END,
+        attempt_count = q.attempt_count - CASE
+            WHEN @give_back = 1 AND q.attempt_count > 0 OR @unnamed_back = 1 AND q.unnamed_count > 0 THEN 1
+            ELSE 0
+        END,
+        unnamed_count = q.unnamed_count - CASE WHEN @unnamed_back = 1 AND q.unnamed_count > 0 THEN 1 ELSE 0 END,
         misfit = COALESCE(@misfit, q.misfit),
         misfit_at = CASE WHEN @misfit IS NULL THEN q.misfit_at ELSE COALESCE(q.misfit_at, @now) END
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))

@@ -54,7 +54,7 @@
 --   the locks to rows. FORCESEEK finds a message that waits, however many others there are. LOOP
 --   seeks each new event and each cancelled activity. A plan that was made for an empty table would
 --   read all of the history or the queue, and wait for each row that somebody holds. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   prevents a new plan when many rows have changed, see 0005_storage.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

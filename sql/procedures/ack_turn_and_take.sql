@@ -10,7 +10,7 @@
 --   @drop_timers, @events, @changes, @messages, @activities, @cancelled,
 --   @peeked, @queues
 --                 those of ack_orchestration_item
---   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
+--   @turn_known   the digest of the orchestrations that the worker knows; NULL if it names none
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
 --   @max_minor, @max_patch, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work
 --                 those of take, which does not wait for writers

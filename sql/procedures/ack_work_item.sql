@@ -19,7 +19,7 @@
 --   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
 --   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
 --   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -14,7 +14,8 @@
 --
 -- Hints: FORCESEEK, LOOP and LOOP JOIN seek the oldest message of each queue, however many others
 --   wait. INDEX comes to it by its key. READCOMMITTEDLOCK takes the locks under optimized locking as
---   well, and ROWLOCK keeps them to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   well, and ROWLOCK keeps them to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.await_queues
     @instance_id NVARCHAR(400),
     @all         BIT,

@@ -18,7 +18,7 @@
 -- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this owner's,
 --   even where readers see row versions or writes look at them first (optimized locking). FORCESEEK
 --   and INDEX lock the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),

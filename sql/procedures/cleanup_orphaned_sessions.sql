@@ -17,7 +17,7 @@
 --   no row of an activity: ending an activity locks its row before its keys, so the two would
 --   deadlock. LOOP JOIN, LOOP, FORCESEEK and ROWLOCK look at the activities of each session, and delete
 --   it, by its key, however many the plan was made for. KEEPFIXED PLAN prevents a new plan when many rows
---   have changed, see 0005_storage_sqlserver.sql.
+--   have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;
@@ -63,7 +63,6 @@ BEGIN
 END;
 
 -- gen:result Deleted
--- gen:columns (sessions bigint not null)
 SELECT @deleted AS sessions;
 GO
 GRANT EXECUTE ON duroxide.cleanup_orphaned_sessions TO duroxide_runtime;

@@ -11,7 +11,7 @@
 --   reads; none under row versioning).
 --
 -- Hints: INDEX reads no row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_hidden_messages
 AS
 SET NOCOUNT ON;

@@ -15,7 +15,7 @@
 --   the lock of a message.
 --
 -- Hints: INDEX reads the messages in the order of their instances, and seeks the instances.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_orphan_messages
     @older_than_ms BIGINT
 AS

@@ -37,7 +37,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Deleted
-/* gen:columns (found bit not null) */
 SELECT @found AS found;
 GO
 GRANT EXECUTE ON duroxide.delete_dead_letter TO duroxide_admin;

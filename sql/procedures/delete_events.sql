@@ -31,15 +31,12 @@ DECLARE @left TABLE (
     -- All up to this event are deleted.
     after        BIGINT        NOT NULL
 );
--- In the order of their deletion. The OUTPUT names nothing but what was deleted, which is all
--- that Babelfish allows there.
+-- In the order of their deletion.
 DECLARE @gone TABLE (
-    number       INT           NOT NULL IDENTITY (1, 1) PRIMARY KEY,
-    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    execution_id BIGINT        NOT NULL,
-    event_id     BIGINT        NOT NULL
+    number   INT    NOT NULL IDENTITY (1, 1) PRIMARY KEY,
+    position INT    NOT NULL,
+    event_id BIGINT NOT NULL
 );
-DECLARE @instance_id NVARCHAR(400), @execution_id BIGINT;
 DECLARE @position INT = 0, @after BIGINT = 0, @portion INT, @more BIT = 1;
 SET @events = 0;
 INSERT INTO @left (position, instance_id, execution_id, after)
@@ -49,7 +46,7 @@ WHILE @more = 1
 BEGIN
     DELETE FROM @gone;
     DELETE TOP (1000) h
-    OUTPUT deleted.instance_id, deleted.execution_id, deleted.event_id INTO @gone (instance_id, execution_id, event_id)
+    OUTPUT r.position, deleted.event_id INTO @gone (position, event_id)
     FROM @left AS r
     INNER LOOP JOIN duroxide.history AS h WITH (ROWLOCK, INDEX (pk_history))
         ON h.instance_id = r.instance_id AND h.execution_id = r.execution_id AND h.event_id > r.after
@@ -66,15 +63,9 @@ BEGIN
         SET @position = 0;
     ELSE
     BEGIN
-        SELECT TOP (1) @instance_id = g.instance_id, @execution_id = g.execution_id, @after = g.event_id
+        SELECT TOP (1) @position = g.position, @after = g.event_id
         FROM @gone AS g
         ORDER BY g.number DESC;
-        SELECT TOP (1) @position = r.position
-        FROM @left AS r
-        WHERE r.position >= @position
-          AND r.instance_id = @instance_id
-          AND r.execution_id = @execution_id
-        ORDER BY r.position;
         UPDATE @left
         SET after = @after
         WHERE position = @position;

@@ -25,7 +25,7 @@
 --
 -- Hints: LOOP and INDEX seek each instance's rows. A plan that was made for an empty table would
 --   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when many
---   rows have changed, see 0005_storage_sqlserver.sql.
+--   rows have changed, see 0005_storage.sql.
 --
 -- Length: one loop of portions for each table, in the order of locks.
 CREATE OR ALTER PROCEDURE duroxide.delete_list
@@ -49,11 +49,11 @@ DECLARE @runs duroxide.execution_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 -- As in delete_events.
 DECLARE @gone TABLE (
-    number      INT           NOT NULL IDENTITY (1, 1) PRIMARY KEY,
-    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    id          BIGINT        NOT NULL
+    number   INT    NOT NULL IDENTITY (1, 1) PRIMARY KEY,
+    position INT    NOT NULL,
+    id       BIGINT NOT NULL
 );
-DECLARE @count INT, @position INT, @instance_id NVARCHAR(400), @after BIGINT, @portion INT, @more BIT;
+DECLARE @count INT, @position INT, @after BIGINT, @portion INT, @more BIT;
 SET @instances = 0;
 SET @executions = 0;
 SET @messages = 0;
@@ -79,7 +79,7 @@ WHILE @more = 1
 BEGIN
     DELETE FROM @gone;
     DELETE TOP (1000) q
-    OUTPUT deleted.instance_id, deleted.id INTO @gone (instance_id, id)
+    OUTPUT n.position, deleted.id INTO @gone (position, id)
     FROM @ids AS n
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
         ON q.instance_id = n.instance_id AND q.id > n.after
@@ -96,14 +96,9 @@ BEGIN
         SET @position = 0;
     ELSE
     BEGIN
-        SELECT TOP (1) @instance_id = g.instance_id, @after = g.id
+        SELECT TOP (1) @position = g.position, @after = g.id
         FROM @gone AS g
         ORDER BY g.number DESC;
-        SELECT TOP (1) @position = n.position
-        FROM @ids AS n
-        WHERE n.position >= @position
-          AND n.instance_id = @instance_id
-        ORDER BY n.position;
         UPDATE @ids
         SET after = @after
         WHERE position = @position;

@@ -22,7 +22,7 @@
 --
 -- Hints: INDEX reads a page of ids, and the messages of one, by one index each. ROWLOCK keeps the
 --   locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- gen:null @after
 CREATE OR ALTER PROCEDURE duroxide.delete_orphan_messages

@@ -1,6 +1,6 @@
 -- Adds one message for an instance (§5.9). The instance need not exist, and is not created.
 --
--- Called by: Store.EnqueueForOrchestrator, Store.EnqueueTx, Store.StartInstanceWith.
+-- Called by: Store.EnqueueForOrchestrator, Store.EnqueueTx, Store.StartInstanceWith, requeue_message.
 -- Transaction: its own, or the caller's if there is one: the message is then committed or rolled
 --   back with it. An error rolls the caller's transaction back.
 --
@@ -18,7 +18,8 @@
 --
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
 --   orchestrator_queue (shared, by ix_orchestrator_queue_queue and ix_orchestrator_queue_kind, then
---   the new row).
+--   the new row). In its own transaction a wait for a lock ends after 150 ms with error 1222
+--   (LOCK_TIMEOUT, see README.md).
 --
 -- Hints: FORCESEEK finds an older message, however many there are.
 --
@@ -39,6 +40,8 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 IF @@TRANCOUNT > 0
     EXEC duroxide.refuse_snapshot;
+ELSE IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @code_id INT;

@@ -19,7 +19,8 @@
 --                   the lowest version
 --   @max_major, @max_minor, @max_patch
 --                   the highest version
---   @known          the digest of the orchestrations that the worker knows; NULL for all
+--   @known          the digest of the orchestrations that the worker knows; NULL for a worker that
+--                   names none: it takes all but what others have named in the last 75 seconds
 --   @unknown_ms     if positive, takes only instances that have been ready for so many milliseconds and
 --                   whose code no worker has known for as long; @known then restricts nothing. 0 for the
 --                   usual fetch
@@ -51,7 +52,8 @@
 --
 -- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes
 --   (the instance's row, by ix_inboxes_ready and then pk_inboxes), orchestrator_queue (the
---   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances,
+--   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue; those of a hold by
+--   ix_orchestrator_queue_held: whoever writes messages holds the inbox), instances,
 --   executions, history (shared, by the primary key), kv_store (shared, by ix_kv_store_instance).
 --
 -- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no lock.
@@ -68,7 +70,7 @@
 --   reader through the token's index would hold its key and wait for the row, while a deletion that
 --   has locked the row waits for the key. INDEX reads what is ready or due. No hint is needed for
 --   correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN prevents
---   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   a new plan when many rows have changed, see 0005_storage.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -110,7 +112,8 @@ DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, 
     @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
     @tries INT = 0, @quick BIT, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
     @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
-    @ready_by BIGINT = @now - CASE @cancelled WHEN 1 THEN 0 ELSE @unknown_ms END;
+    @ready_by BIGINT = @now - CASE @cancelled WHEN 1 THEN 0 ELSE @unknown_ms END,
+    @unnamed BIT = CASE WHEN @known IS NULL THEN 1 ELSE 0 END;
 
 BEGIN TRY
     -- Who has named its set a moment ago need not say so.
@@ -163,6 +166,10 @@ BEGIN TRY
                 VALUES (@code_id);
                 EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
             END;
+            IF @seeking = 0
+                DELETE c
+                FROM @codes AS c
+                WHERE EXISTS (SELECT 1 FROM duroxide.known_codes(0, @now - 75000) AS k WHERE k.code_id = c.code_id);
         END;
         ELSE IF @tries > 1 AND NOT EXISTS (SELECT 1 FROM @codes AS c)
             INSERT INTO @codes (code_id)
@@ -237,16 +244,17 @@ BEGIN TRY
         END;
 
         -- Without these indexes nobody could acknowledge or give back what is taken here. If one is missing or
-        -- disabled, this statement fails (error 308 or 315), before an attempt is counted.
+        -- disabled, this statement fails (error 308 or 315), before an attempt is counted. A scan of them would
+        -- wait for the holders of other tokens, who may wait for the candidate.
         SELECT @taken = COUNT(*)
         FROM (
             SELECT b.lock_token
-            FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+            FROM duroxide.inboxes AS b WITH (FORCESEEK (uq_inboxes_token (lock_token)))
             WHERE b.lock_token = @lock_token
               AND b.lock_token IS NOT NULL
             UNION ALL
             SELECT q.lock_token
-            FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+            FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_token (lock_token)))
             WHERE q.lock_token = @lock_token
               AND q.lock_token IS NOT NULL
         ) AS t
@@ -286,6 +294,15 @@ BEGIN TRY
         BEGIN
             -- Whoever made the head visible may have done so while the update waited.
             SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+            -- What came since the hold does not overtake what is held.
+            UPDATE q
+            SET visible_at = @now
+            FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
+            WHERE q.instance_id = @candidate
+              -- The filter of the index.
+              AND q.misfit_at IS NOT NULL
+              AND q.visible_at > @now
+            OPTION (KEEPFIXED PLAN);
             IF EXISTS (
                 SELECT 1
                 FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
@@ -314,7 +331,9 @@ BEGIN TRY
             -- The lease is exclusive, so whoever held a message before has lost it.
             -- vet:allow Q3: the lease on the inbox covers its messages
             UPDATE q
-            SET lock_token = @lock_token, attempt_count = q.attempt_count + 1
+            SET lock_token = @lock_token,
+                attempt_count = q.attempt_count + 1 - CASE @unnamed WHEN 1 THEN 0 ELSE q.unnamed_count END,
+                unnamed_count = CASE @unnamed WHEN 1 THEN q.unnamed_count + 1 ELSE 0 END
             FROM @messages AS m
             INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.id = m.id
             WHERE q.instance_id = @candidate

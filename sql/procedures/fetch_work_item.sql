@@ -18,7 +18,7 @@
 --   pk_worker_queue).
 --
 -- Hints: FORCESEEK reads the activity by its key, and waits for nobody who writes another one.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

@@ -20,7 +20,6 @@ DECLARE @used BIT, @name NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MA
 EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @name OUTPUT,
     @status = @status OUTPUT, @start = @start OUTPUT;
 -- gen:result Use
-/* gen:columns (used bit not null, name nvarchar(max), status nvarchar(32), start_item nvarchar(max)) */
 SELECT @used AS used, @name AS name, @status AS status, @start AS start_item;
 GO
 GRANT EXECUTE ON duroxide.find_instance TO duroxide_reader;

@@ -24,7 +24,7 @@
 --   true, as whoever has a head has no lease. The column is not in the index, so the hints are
 --   applied to the row and not only to its key in the index: an instance that another call is
 --   writing is passed over instead of waited for. KEEPFIXED PLAN prevents a new plan when many rows
---   have changed, see 0005_storage_sqlserver.sql.
+--   have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

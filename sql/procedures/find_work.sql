@@ -26,7 +26,7 @@
 --   call is writing is passed over instead of waited for. No CHECK or NOT NULL may say that the
 --   condition is true: the server would drop it, and look at the index only. LOOP JOIN looks at one
 --   tag and code after the other, whatever the first call had. KEEPFIXED PLAN prevents a new plan
---   when many rows have changed, see 0005_storage_sqlserver.sql.
+--   when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -1,9 +1,9 @@
--- Finds the number of a name of code, and gives it one if it has none. On a server that ignores
--- hints, one of two callers that add a name at the same time gets error 2627. Its whole call is safe
+-- Finds the number of a name of code, and gives it one if it has none. Without the hints,
+-- one of two callers that add a name at the same time would get error 2627. Its whole call is safe
 -- to repeat.
 --
 -- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker,
---   requeue_message, requeue_work, start_instance.
+--   requeue_work, start_instance.
 -- Transaction: none. It is called before the caller's transaction begins, so that others wait for a
 --   new name only while it is added. In a transaction of the client's (enqueue_for_orchestrator) a
 --   new name is locked until that ends.

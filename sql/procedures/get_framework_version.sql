@@ -1,6 +1,6 @@
--- Finds the number of a version of the framework, and gives it one if it has none. On a server that
--- ignores hints, one of two callers that add a version at the same time gets error 2627. Its whole
--- call is safe to repeat.
+-- Finds the number of a version of the framework, and gives it one if it has none. Without the hints,
+-- one of two callers that add a version at the same time would get error 2627. Its whole call is safe
+-- to repeat.
 --
 -- Helper of: ack_orchestration_item.
 -- Transaction: none. It is called before the caller's transaction begins, so that fetches wait for a

@@ -14,7 +14,7 @@
 --   reads; none under row versioning).
 --
 -- Hints: INDEX reads the instance's messages in their order, whatever the statistics say. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_held_instance
     @instance_id NVARCHAR(400)
 AS

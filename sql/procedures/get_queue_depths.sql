@@ -19,7 +19,7 @@
 -- Hints: INDEX reads messages and activities by the primary key alone, without holding the key of
 --   another index, and seeks each lease. LOOP JOIN seeks the inbox of each turn, even if the plan
 --   was made for a small table. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS

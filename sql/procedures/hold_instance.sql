@@ -15,7 +15,7 @@
 --
 -- Hints: REPEATABLEREAD keeps the lock until the end of the transaction, ROWLOCK keeps it to the
 --   row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.hold_instance
     @instance_id NVARCHAR(400)
 AS

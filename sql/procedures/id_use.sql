@@ -20,7 +20,7 @@
 --   index: a deletion locks the row before the key, so no reader may lock them in the other order.
 --   LOOP reads an instance before its execution, in the order in which a deletion locks them. In
 --   another order the two could deadlock. KEEPFIXED PLAN prevents a new plan when many rows have
---   changed, see 0005_storage_sqlserver.sql.
+--   changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
     @used        BIT OUTPUT,

@@ -15,7 +15,7 @@
 --   many others wait. INDEX finds the messages of the turn by its token, which is safe, since whoever
 --   writes messages holds the inbox. READCOMMITTEDLOCK takes the locks under optimized locking as well,
 --   and ROWLOCK keeps them to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.leave_messages
     @instance_id NVARCHAR(400),
     @lock_token  UNIQUEIDENTIFIER,
@@ -46,7 +46,7 @@ WHERE q.instance_id = @instance_id
 OPTION (KEEPFIXED PLAN);
 -- vet:allow Q3: the caller has tested the lease and ended it
 UPDATE q
-SET kind = 4, lock_token = NULL, attempt_count = 0, misfit = NULL, misfit_at = NULL
+SET kind = 4, lock_token = NULL, attempt_count = 0, unnamed_count = 0, misfit = NULL, misfit_at = NULL
 FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
 WHERE q.instance_id = @instance_id
   AND q.lock_token = @lock_token

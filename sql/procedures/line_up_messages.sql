@@ -11,7 +11,7 @@
 -- Hints: FORCESEEK and LOOP seek the messages of each queue. INDEX comes to each by its key.
 --   READCOMMITTEDLOCK takes the locks under optimized locking as well, and ROWLOCK keeps them to rows.
 --   KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage_sqlserver.sql.
+--   many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.line_up_messages
     @messages duroxide.message_list_v1 READONLY
 AS

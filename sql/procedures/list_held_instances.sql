@@ -12,7 +12,7 @@
 --
 -- Hints: INDEX reads the messages by the primary key alone. Each message is read once, so the query
 --   never holds one message while it waits for another one of the same instance. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;

@@ -14,7 +14,7 @@
 --   versioning).
 --
 -- Hints: LOOP and INDEX seek each token, however many the plan was made for. KEEPFIXED PLAN prevents
---   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS

@@ -1,7 +1,7 @@
 -- Locks the oldest activities without a session that a worker may take, one for each row of a
 -- selection, in one pass. It may lock fewer than there are: it skips activities that others are
 -- writing, or have taken since it looked. The caller takes the rest one by one (lock_work_item). It
--- locks nothing if an activity of a session may come first, if the worker takes any tag or any code,
+-- locks nothing if an activity of a session may come first, if the worker takes any tag or names no code,
 -- if it looks for code that no worker knows, or if its set of names has to be recorded or
 -- registered.
 --
@@ -26,7 +26,7 @@
 --   its keys in the indexes, and LOOP seeks each row that was found. The condition on locked_until
 --   is explained in find_work. No hint is needed for correctness: the update that takes the
 --   activities repeats the condition. KEEPFIXED PLAN prevents a new plan when many rows have
---   changed, see 0005_storage_sqlserver.sql.
+--   changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_ready_work
     @work      duroxide.take_list_v1 READONLY,
     @selection INT,
@@ -128,7 +128,7 @@ OPTION (KEEPFIXED PLAN);
 
 -- As in lock_work_item: this fails if the index is missing or disabled.
 SELECT @locked = COUNT(*)
-FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+FROM duroxide.worker_queue AS q WITH (FORCESEEK (uq_worker_queue_token (lock_token)))
 WHERE q.lock_token = @lock_token
   AND q.lock_token IS NOT NULL
 OPTION (KEEPFIXED PLAN);
@@ -139,8 +139,8 @@ SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SET @looked_ms = @now - @began;
 -- vet:allow Q3: an activity is ready only as long as nobody holds it
 UPDATE q
-SET lock_token = f.lock_token, locked_until = @now + @lock_ms, attempt_count = q.attempt_count + 1,
-    ready = 0, wake_at = @now + @lock_ms
+SET lock_token = f.lock_token, locked_until = @now + @lock_ms, ready = 0, wake_at = @now + @lock_ms,
+    attempt_count = q.attempt_count + 1 - q.unnamed_count, unnamed_count = 0
 FROM @found AS f
 -- vet:allow Q3-wait: the caller takes what this passes over one by one
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = f.id

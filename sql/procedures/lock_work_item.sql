@@ -17,7 +17,8 @@
 --   @untagged    1 takes activities without a tag
 --   @tag1, @tag2, @tag3, @tag4, @tag5
 --                takes activities with one of these tags; NULL for none
---   @known       the digest of the activities that the worker knows; NULL for all
+--   @known       the digest of the activities that the worker knows; NULL for a worker that names
+--                none: it takes all but what others have named in the last 75 seconds
 --   @unknown_ms  if positive, takes only activities that have been ready for so many milliseconds and
 --                whose code no worker has known for as long, in sessions of any owner; @known then
 --                restricts nothing. 0 for the usual fetch
@@ -43,7 +44,7 @@
 --   waiting whether there is anything of sessions. INDEX reads what is due or ready and nothing
 --   else. No hint is needed for correctness: the update that takes the activity repeats the
 --   condition. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -83,7 +84,8 @@ DECLARE @tags duroxide.id_list_v1;
 DECLARE @codes duroxide.code_id_list_v1;
 DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
     @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT,
-    @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now;
+    @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now,
+    @unnamed BIT = CASE WHEN @known IS NULL THEN 1 ELSE 0 END;
 SELECT @locked = NULL, @fresh = 0, @due_until = 0, @looked_ms = 0;
 BEGIN TRY
     -- Who has named its set a moment ago need not say so.
@@ -151,6 +153,10 @@ BEGIN TRY
                 VALUES (@code_id);
                 EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
             END;
+            IF @seeking = 0
+                DELETE c
+                FROM @codes AS c
+                WHERE EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 75000) AS k WHERE k.code_id = c.code_id);
         END;
 
         -- Choose.
@@ -208,9 +214,10 @@ BEGIN TRY
         END;
 
         -- Without this index nobody could acknowledge or give back what is taken here. If it is missing or disabled,
-        -- this statement fails (error 308 or 315), before an attempt is counted.
+        -- this statement fails (error 308 or 315), before an attempt is counted. A scan of it would wait for the
+        -- holders of other tokens, who may wait for the activity.
         SELECT @found = COUNT(*)
-        FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+        FROM duroxide.worker_queue AS q WITH (FORCESEEK (uq_worker_queue_token (lock_token)))
         WHERE q.lock_token = @lock_token
           AND q.lock_token IS NOT NULL
         OPTION (KEEPFIXED PLAN);
@@ -222,8 +229,9 @@ BEGIN TRY
         SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
         -- vet:allow Q3: an activity is ready only as long as nobody holds it
         UPDATE q
-        SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
-            ready = 0, wake_at = @now + @lock_ms
+        SET lock_token = @lock_token, locked_until = @now + @lock_ms, ready = 0, wake_at = @now + @lock_ms,
+            attempt_count = attempt_count + 1 - CASE @unnamed WHEN 1 THEN 0 ELSE unnamed_count END,
+            unnamed_count = CASE @unnamed WHEN 1 THEN unnamed_count + 1 ELSE 0 END
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
         WHERE id = @id
           AND ready = 1
@@ -245,7 +253,8 @@ BEGIN TRY
         IF @session_id IS NOT NULL AND @found = 0
             -- vet:allow Q3: this transaction has taken the activity
             UPDATE q
-            SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
+            SET lock_token = NULL, locked_until = NULL, ready = 1, wake_at = visible_at,
+                attempt_count = attempt_count - 1, unnamed_count = CASE @unnamed WHEN 1 THEN unnamed_count - 1 ELSE 0 END
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
             WHERE id = @id
               AND lock_token = @lock_token

@@ -1,5 +1,5 @@
 -- Finds the next code for which an instance is ready, in the order of code_names.id: one seek. A
--- fetch that takes any code lists them with it.
+-- fetch that names no code lists them with it.
 --
 -- Helper of: fetch_orchestration_item.
 -- Transaction: none. It is called before the one in which the instance is locked.
@@ -14,7 +14,7 @@
 -- Hints: READPAST passes over instances that others are writing, READCOMMITTEDLOCK takes locks under
 --   row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the code. A plan that was made
 --   for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan when many rows have
---   changed, see 0005_storage_sqlserver.sql.
+--   changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
     @code    INT OUTPUT

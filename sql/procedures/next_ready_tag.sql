@@ -16,7 +16,7 @@
 -- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK takes locks
 --   under row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the tag. A plan that was
 --   made for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan when many rows
---   have changed, see 0005_storage_sqlserver.sql.
+--   have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_tag
     @patient BIT,
     @tag     NVARCHAR(400) OUTPUT

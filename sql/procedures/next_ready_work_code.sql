@@ -1,6 +1,6 @@
 -- Finds the next code for which an activity with one of the tags is ready, in the order of
 -- code_names.id: one seek for each tag in the index of each kind of activity, with and without a
--- session. A fetch that takes any code lists them with it.
+-- session. A fetch that names no code lists them with it.
 --
 -- Helper of: lock_work_item.
 -- Transaction: none. It is called before the one in which the activity is locked.
@@ -18,7 +18,7 @@
 -- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK takes locks
 --   under row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the code of each tag. A
 --   plan that was made for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan
---   when many rows have changed, see 0005_storage_sqlserver.sql.
+--   when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -20,7 +20,7 @@
 --
 -- Hints: LOOP, INDEX and FORCESEEK seek each row, however many the plan was made for, and a start in
 --   the two steps of id_use. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS

@@ -3,8 +3,7 @@
 --
 -- There are four statements: one finds the instances and keeps no lock, one keeps those that nobody
 -- is writing, one locks them by a write, and one computes their state. What is computed in the
--- statement that locks a row may be older than the row. The write does not use OUTPUT INTO: beside a
--- join it fails on Babelfish when a session executes it a second time.
+-- statement that locks a row may be older than the row.
 --
 -- Helper of: fetch_orchestration_item.
 -- Transaction: its own. It is separate from the claim that calls it, so that others see at once what
@@ -26,7 +25,7 @@
 --   all of it. FORCESEEK locks each row before its keys in the other indexes, so that two writers
 --   cannot lock them in opposite orders. LOOP seeks each row that was found, and LOOP JOIN its
 --   state, even if the plan was made for hundreds of rows of a small table. KEEPFIXED PLAN prevents
---   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

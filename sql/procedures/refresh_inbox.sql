@@ -2,10 +2,9 @@
 -- made its changes. Under a live lease it changes nothing, because the end of the turn computes it.
 -- The head is kept if there is one and no hidden message has become visible, unless @keep_head is 0.
 --
--- Helper of: abandon_orchestration_item, ack_instance_work, ack_orchestration_item,
---   ack_work_item, append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
---   fetch_orchestration_item, requeue_message, retry_held_instance, set_messages_aside,
---   start_instance.
+-- Helper of: abandon_orchestration_item, ack_instance_work, ack_orchestration_item, ack_work_item,
+--   append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
+--   fetch_orchestration_item, retry_held_instance, set_messages_aside, start_instance.
 -- Transaction: the caller's, which has locked the inbox by a write, as lock_inbox does.
 --
 -- Parameters:
@@ -18,7 +17,7 @@
 --
 -- Hints: INDEX comes to the row by its key, and LOOP JOIN to its state by seeks, whatever the
 --   statistics say. ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when many
---   rows have changed, see 0005_storage_sqlserver.sql.
+--   rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

@@ -1,6 +1,6 @@
 -- Registers a set of names that a worker knows, so that its fetches can name the set by its digest,
--- and removes sets that no fetch has named for a week. On a server that ignores hints, one of two
--- callers that register one set at the same time gets error 2627. Its whole call is safe to repeat.
+-- and removes sets that no fetch has named for a week. Without the hints, one of two callers
+-- that register one set at the same time would get error 2627. Its whole call is safe to repeat.
 --
 -- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Take,
 --   Store.AckTurnAndTake, Store.AckWorkAndTake.

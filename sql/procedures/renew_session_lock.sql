@@ -19,7 +19,7 @@
 -- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without the rows and
 --   without sessions of others. FORCESEEK locks each row before its keys in the indexes;
 --   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,
@@ -64,7 +64,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Renewed
--- gen:columns (sessions bigint not null)
 SELECT @renewed AS sessions;
 GO
 GRANT EXECUTE ON duroxide.renew_session_lock TO duroxide_runtime;

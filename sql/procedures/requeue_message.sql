@@ -6,17 +6,19 @@
 --
 -- Parameters:
 --   @id           the letter
---   @instance_id, @kind, @name, @version, @work_item, @delay_ms
+--   @instance_id, @kind, @name, @version, @work_item, @delay_ms, @queue
 --                 as those of enqueue_for_orchestrator
 --
 -- Result sets:
 --   1 Requeued: one row. found is 0 if there is no such letter; then nothing was changed
 --
--- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
---   orchestrator_queue (the new row), dead_letters (the letter, by pk_dead_letters).
+-- Locks: those of enqueue_for_orchestrator, dead_letters (the letter, by pk_dead_letters).
 --
 -- Hints: INDEX comes to the row by its key, whatever the statistics say. ROWLOCK keeps the lock to
 --   the row.
+--
+-- Errors:
+--   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
 --
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.requeue_message
@@ -26,21 +28,18 @@ CREATE OR ALTER PROCEDURE duroxide.requeue_message
     @name        NVARCHAR(401),
     @version     NVARCHAR(401),
     @work_item   NVARCHAR(MAX),
-    @delay_ms    BIGINT
+    @delay_ms    BIGINT,
+    @queue       NVARCHAR(400) = NULL
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @code_id INT, @found BIT = 0;
+DECLARE @found BIT = 0;
 BEGIN TRY
-    EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
-    EXEC duroxide.lock_inbox @instance_id = @instance_id;
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);
-    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
+    EXEC duroxide.enqueue_for_orchestrator @instance_id = @instance_id, @kind = @kind, @name = @name, @version = @version,
+        @work_item = @work_item, @delay_ms = @delay_ms, @queue = @queue;
     DELETE d
     FROM duroxide.dead_letters AS d WITH (ROWLOCK, INDEX (pk_dead_letters))
     WHERE d.id = @id;
@@ -58,7 +57,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Requeued
-/* gen:columns (found bit not null) */
 SELECT @found AS found;
 GO
 GRANT EXECUTE ON duroxide.requeue_message TO duroxide_runtime;

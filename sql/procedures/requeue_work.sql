@@ -58,7 +58,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Requeued
-/* gen:columns (found bit not null) */
 SELECT @found AS found;
 GO
 GRANT EXECUTE ON duroxide.requeue_work TO duroxide_runtime;

@@ -11,11 +11,11 @@
 --   1 Retried: one row. held is 0 if the instance is not held; then nothing was changed
 --
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's
---   messages, by pk_orchestrator_queue).
+--   messages, by ix_orchestrator_queue_held: whoever writes messages holds the inbox).
 --
--- Hints: INDEX comes to the rows by their keys, whatever the statistics say. ROWLOCK keeps the locks
+-- Hints: INDEX finds the rows by their keys, whatever the statistics say. ROWLOCK keeps the locks
 --   to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.retry_held_instance
     @instance_id NVARCHAR(400)
 AS
@@ -37,9 +37,10 @@ BEGIN TRY
 
     UPDATE q
     SET visible_at = CASE WHEN q.visible_at > @now THEN @now ELSE q.visible_at END
-    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
     WHERE q.instance_id = @instance_id
-      AND q.misfit IS NOT NULL
+      -- The filter of the index.
+      AND q.misfit_at IS NOT NULL
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT > 0
     BEGIN
@@ -56,7 +57,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Retried
-/* gen:columns (held bit not null) */
 SELECT @held AS held;
 GO
 GRANT EXECUTE ON duroxide.retry_held_instance TO duroxide_runtime;

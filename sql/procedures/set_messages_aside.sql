@@ -19,7 +19,7 @@
 -- Hints: INDEX seeks the token, and the messages of the turn without hidden ones. FORCESEEK locks
 --   rows before their keys in the indexes, as all others do, and LOOP seeks each message;
 --   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -18,7 +18,7 @@
 --   table would read all of it. FORCESEEK locks rows before their keys in the indexes, as all
 --   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
 --   rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -5,8 +5,7 @@
 -- statement.
 --
 -- The inbox of an instance without a row is never shared, because a message can make the instance
--- unfetchable (function inbox_state). On Babelfish inboxes are never shared, because reads take no
--- locks there.
+-- unfetchable (function inbox_state).
 --
 -- Helper of: ack_instance_work, ack_work_item.
 -- Transaction: the caller's. If @shared is 0, the caller ends it without any change, and locks the
@@ -25,7 +24,7 @@
 -- Hints: INDEX comes to each row by its key, whatever the statistics say. LOOP locks the inbox
 --   before the instance, as all procedures do: a call that held the instance and waited for the
 --   inbox would deadlock with a turn that ends. KEEPFIXED PLAN prevents a new plan when many rows
---   have changed, see 0005_storage_sqlserver.sql.
+--   have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.share_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,
@@ -33,8 +32,6 @@ CREATE OR ALTER PROCEDURE duroxide.share_inbox
 AS
 SET NOCOUNT ON;
 SET @shared = 0;
-IF CAST(SERVERPROPERTY(N'Babelfish') AS INT) = 1
-    RETURN;
 -- vet:allow Q12: what is read here must stay as it is; the level ends with the procedure
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 SELECT @shared = 1

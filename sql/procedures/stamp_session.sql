@@ -10,7 +10,7 @@
 -- Locks: sessions (the session's row, by pk_sessions).
 --
 -- Hints: INDEX comes to the row by its key, and ROWLOCK keeps the lock to the row. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   prevents a new plan when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.stamp_session
     @session_id NVARCHAR(400),
     @now        BIGINT

@@ -14,7 +14,8 @@
 --   1 Use: one row. used is 0 if the start was queued; otherwise the row is that of find_instance
 --
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
---   orchestrator_queue (the new row), instances, executions (shared, by id_use).
+--   orchestrator_queue (the new row), instances, executions (shared, by id_use). In its own transaction a wait
+--   for a lock ends after 150 ms with error 1222 (LOCK_TIMEOUT, see README.md).
 --
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
@@ -31,6 +32,8 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 IF @@TRANCOUNT > 0
     EXEC duroxide.refuse_snapshot;
+ELSE IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
@@ -49,7 +52,6 @@ BEGIN TRY
     END;
 
     -- gen:result Use
-    /* gen:columns (used bit not null, name nvarchar(max), status nvarchar(32), start_item nvarchar(max)) */
     SELECT @used AS used, @user AS name, @status AS status, @start AS start_item;
 
     COMMIT TRANSACTION;

@@ -34,7 +34,7 @@
 -- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
 --   sessions, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX and LOOP seek
 --   each row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   0005_storage.sql.
 --
 -- Length: the turn and the activities, each with its own errors, share one answer.
 CREATE OR ALTER PROCEDURE duroxide.take

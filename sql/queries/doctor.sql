@@ -1,14 +1,12 @@
 -- Queries of `duroxide doctor`, which examines the server, the database and the login. If a server
 -- lacks what a query asks for, it returns an error, and the doctor reports that as a finding.
 
--- GetServerVersion reads edition and version of the server. Only the banner shows that a server is
--- Babelfish: its properties are those of the SQL Server version that it imitates.
+-- GetServerVersion reads edition and version of the server.
 -- name: GetServerVersion :one
 SELECT
     CONVERT(NVARCHAR(400), SERVERPROPERTY('Edition')) AS edition,
     CONVERT(NVARCHAR(128), SERVERPROPERTY('ProductVersion')) AS product_version,
-    CONVERT(INT, SERVERPROPERTY('EngineEdition')) AS engine_edition,
-    CONVERT(NVARCHAR(MAX), @@VERSION) AS banner;
+    CONVERT(INT, SERVERPROPERTY('EngineEdition')) AS engine_edition;
 
 -- GetCompatibilityLevel reads the database's level, such as 160.
 -- name: GetCompatibilityLevel :one
@@ -43,7 +41,7 @@ FROM sys.databases AS d
 WHERE d.name = DB_NAME();
 
 -- ListRecomputedQueues lists the queue tables whose index statistics the server renews by itself
--- (0005_storage_sqlserver.sql says why it should not), with the number of those indexes.
+-- (0005_storage.sql says why it should not), with the number of those indexes.
 -- name: ListRecomputedQueues :many
 SELECT t.name, COUNT(*) AS indexes
 FROM sys.tables AS t
@@ -56,7 +54,7 @@ GROUP BY t.name
 ORDER BY t.name;
 
 -- ListUnsequencedIndexes lists the indexes whose rows arrive at one end and that lack OPTIMIZE_FOR_SEQUENTIAL_KEY
--- (0005_storage_sqlserver.sql). A server before SQL Server 2019 does not know the column.
+-- (0005_storage.sql). A server before SQL Server 2019 does not know the column.
 -- name: ListUnsequencedIndexes :many
 SELECT t.name AS table_name, i.name AS index_name
 FROM sys.tables AS t
@@ -67,7 +65,7 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
 ORDER BY t.name, i.name;
 
 -- ListEscalatingTables lists the tables of which one statement may lock thousands of rows and for which lock escalation
--- is on (0005_storage_sqlserver.sql).
+-- is on (0005_storage.sql).
 -- name: ListEscalatingTables :many
 SELECT t.name, t.lock_escalation_desc AS escalation
 FROM sys.tables AS t

@@ -1,16 +1,4 @@
--- Queries of the migrator: the kind of server, what was applied to a schema, and what is in it.
-
--- GetServerKind reads the kind of server: "1" on Babelfish, NULL on SQL Server, which has no such
--- property.
--- name: GetServerKind :one
-SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish;
-
--- GetServerForm reads what decides how the store sends lists: the kind of server, as GetServerKind
--- returns it, and the name and compatibility level of the database, such as 160.
--- name: GetServerForm :one
-SELECT
-    CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
-    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.name = DB_NAME()) AS compatibility_level;
+-- Queries of the migrator: what was applied to a schema, and what is in it.
 
 -- FindSchema reads the id of a schema, NULL if there is none, and whether the schema has the view
 -- v_migrations (1) or not (0). A login that may not see them gets the same answer as for a missing
@@ -76,17 +64,13 @@ WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.is_hypotheti
 ORDER BY t.name, i.name, CASE WHEN ic.key_ordinal = 0 THEN 1 ELSE 0 END, ic.key_ordinal, c.name;
 
 -- ListObjects lists the objects in a schema, except those that are dropped with their table. The
--- names of table types are in sys.types. Sequences are listed only on demand, because Babelfish
--- lists one for each identity column. Babelfish also lists the @table that a function returns as a
--- type, which is left out.
--- gen:param @sequences bit
+-- names of table types are in sys.types.
 -- name: ListObjects :many
 SELECT o.name
 FROM sys.objects AS o
-WHERE o.schema_id = SCHEMA_ID(@schema)
-  AND (o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'AF', 'FS', 'FT', 'PC', 'X') OR o.type = 'SO' AND @sequences = 1)
+WHERE o.schema_id = SCHEMA_ID(@schema) AND o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'SO', 'AF', 'FS', 'FT', 'PC', 'X')
 UNION ALL
-SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@schema) AND t.name NOT LIKE N'@%';
+SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@schema);
 
 -- ListRoleMembers lists the members of a role: a role cannot be dropped while it has any.
 -- name: ListRoleMembers :many
@@ -98,14 +82,12 @@ WHERE r.name = @role;
 
 -- GetMembership reads which roles the login is in, and whether each role is a member of the one
 -- before: 1 for yes, 0 for no, NULL if there is no such role. is_owner is 1 if the login has all
--- rights in the database. permissions counts the rows of sys.database_permissions, which has none on
--- a server that keeps permissions elsewhere.
+-- rights in the database.
 -- name: GetMembership :one
 SELECT
     IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
     IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
-    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner,
-    (SELECT COUNT(*) FROM sys.database_permissions AS p) AS permissions;
+    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner;
 
 -- ListGrants lists the grants in a schema that the login may see: on procedures, functions and views
 -- (class ''), and on table types (class TYPE).

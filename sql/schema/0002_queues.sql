@@ -78,6 +78,9 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- instance's row in inboxes has this token and a live lease.
     lock_token    UNIQUEIDENTIFIER NULL,
     attempt_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_attempt_count DEFAULT 0,
+    -- How many of those attempts were fetches that named no code (§5.20). A fetch that names
+    -- its code takes them off, and counts on from the rest.
+    unnamed_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_unnamed_count DEFAULT 0,
     -- Set if a turn with this message was given back because its code did not fit the
     -- history (§5.26): the reason, and the time of the first such turn. The instance is held
     -- while it has such a message. The turn that fits acknowledges the message, which deletes
@@ -87,7 +90,7 @@ CREATE TABLE duroxide.orchestrator_queue (
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, id) WITH (ALLOW_PAGE_LOCKS = OFF),
     CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3, 4)),
-    CONSTRAINT ck_orchestrator_queue_attempts CHECK (attempt_count >= 0)
+    CONSTRAINT ck_orchestrator_queue_attempts CHECK (unnamed_count >= 0 AND attempt_count >= unnamed_count)
 );
 GO
 
@@ -109,6 +112,12 @@ WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
+-- For the messages of a hold (§5.26), which a fetch of their instance takes, hidden or not.
+CREATE INDEX ix_orchestrator_queue_held ON duroxide.orchestrator_queue (instance_id, id) INCLUDE (visible_at)
+WHERE misfit_at IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
 -- Activities to be executed, in the order of their arrival.
 CREATE TABLE duroxide.worker_queue (
     id            BIGINT           NOT NULL IDENTITY (1, 1),
@@ -126,6 +135,8 @@ CREATE TABLE duroxide.worker_queue (
     -- The lease's end; NULL when abandoned or never fetched.
     locked_until  BIGINT           NULL,
     attempt_count INT              NOT NULL CONSTRAINT df_worker_queue_attempt_count DEFAULT 0,
+    -- As in orchestrator_queue.
+    unnamed_count INT              NOT NULL CONSTRAINT df_worker_queue_unnamed_count DEFAULT 0,
     -- 1 when the activity is visible and not leased. A fetch takes the lowest id (§5.10) and
     -- must not walk past other rows, so the answer is stored. Each fetch first sets it
     -- on activities whose wake_at has come.
@@ -137,7 +148,7 @@ CREATE TABLE duroxide.worker_queue (
     heartbeat     NVARCHAR(MAX)    NULL,
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (id) WITH (ALLOW_PAGE_LOCKS = OFF),
-    CONSTRAINT ck_worker_queue_attempts CHECK (attempt_count >= 0)
+    CONSTRAINT ck_worker_queue_attempts CHECK (unnamed_count >= 0 AND attempt_count >= unnamed_count)
 );
 GO
 

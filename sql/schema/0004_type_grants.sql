@@ -1,6 +1,5 @@
--- only: sqlserver
 -- Each type is granted to the role that calls procedures with a parameter or a variable of the
--- type. A type holds no data. Babelfish demands no right on a type.
+-- type. A type holds no data.
 GRANT EXECUTE ON TYPE::duroxide.event_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.message_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.queue_list_v1 TO duroxide_runtime;

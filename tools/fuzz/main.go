@@ -12,9 +12,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -66,33 +71,50 @@ func (t target) fuzz(ctx context.Context, dir string, inputs uint) error {
 	return cmd.Run()
 }
 
-// find asks the test binaries of the module in dir for their fuzz targets.
+// find reads the test files of the module in dir for fuzz targets. It does not ask the test binaries, which would all
+// have to be linked.
 func find(ctx context.Context, dir string) ([]target, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-list=^Fuzz", "./...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Dir = dir
-	var stdout bytes.Buffer
-	cmd.Stdout = &stdout
 	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("listing fuzz targets: %w\n%s", err, stdout.Bytes())
+	list, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing packages: %w", err)
 	}
-	return parse(&stdout)
-}
-
-// parse reads the events of go test -json -list and keeps the names it lists, in their order.
-func parse(events io.Reader) ([]target, error) {
 	var targets []target
-	for decoder := json.NewDecoder(events); ; {
-		var event struct{ Action, Package, Output string }
-		if err := decoder.Decode(&event); errors.Is(err, io.EOF) {
+	for decoder := json.NewDecoder(bytes.NewReader(list)); ; {
+		var pkg struct {
+			ImportPath, Dir           string
+			TestGoFiles, XTestGoFiles []string
+		}
+		if err := decoder.Decode(&pkg); errors.Is(err, io.EOF) {
 			return targets, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("reading the list of fuzz targets: %w", err)
+			return nil, fmt.Errorf("reading the list of packages: %w", err)
 		}
-		// Besides names, the output holds one summary line for each package ("ok", "?").
-		name := strings.TrimSpace(event.Output)
-		if event.Action == "output" && strings.HasPrefix(name, "Fuzz") {
-			targets = append(targets, target{pkg: event.Package, name: name})
+		for _, file := range slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles) {
+			names, err := declared(filepath.Join(pkg.Dir, file))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				targets = append(targets, target{pkg: pkg.ImportPath, name: name})
+			}
 		}
 	}
+}
+
+// declared returns the names of the fuzz targets of a test file.
+func declared(path string) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") {
+			names = append(names, f.Name.Name)
+		}
+	}
+	return names, nil
 }

@@ -8,41 +8,13 @@ import (
 	"testing"
 )
 
-func TestParseKeepsOnlyNames(t *testing.T) {
-	t.Parallel()
-	const events = `{"Action":"start","Package":"example.com/a"}
-{"Action":"output","Package":"example.com/a","Output":"FuzzDecode\n"}
-{"Action":"output","Package":"example.com/a","Output":"FuzzEncode\n"}
-{"Action":"output","Package":"example.com/a","Output":"ok  \texample.com/a\t0.002s\n"}
-{"Action":"pass","Package":"example.com/a","Elapsed":0.002}
-{"Action":"output","Package":"example.com/b","Output":"?   \texample.com/b\t[no test files]\n"}
-{"Action":"skip","Package":"example.com/b","Elapsed":0}
-`
-	got, err := parse(strings.NewReader(events))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []target{{"example.com/a", "FuzzDecode"}, {"example.com/a", "FuzzEncode"}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestParseRefusesWhatIsNotAnEvent(t *testing.T) {
-	t.Parallel()
-	if got, err := parse(strings.NewReader("panic: no JSON\n")); err == nil {
-		t.Errorf("got %v and no error", got)
-	}
-}
-
-// TestFindAsksTheGoCommand runs the real go command on a module with two packages, so that a change in its events
-// is noticed.
-func TestFindAsksTheGoCommand(t *testing.T) {
+// TestFind reads the packages of a module, and takes neither tests nor functions of other files.
+func TestFind(t *testing.T) {
 	t.Parallel()
 	dir := module(t, map[string]string{
 		"a/a_test.go":    "package a\n\nimport \"testing\"\n\nfunc FuzzA(f *testing.F) {}\n\nfunc TestA(*testing.T) {}\n",
 		"none/none.go":   "package none\n",
-		"b/c/fuzzed.go":  "package c\n",
+		"b/c/fuzzed.go":  "package c\n\nfunc FuzzNothing() {}\n",
 		"b/c/c_test.go":  "package c_test\n\nimport \"testing\"\n\nfunc FuzzC(f *testing.F) {}\n",
 		"b/plain.go":     "package b\n",
 		"b/test_test.go": "package b\n\nimport \"testing\"\n\nfunc TestB(*testing.T) {}\n",

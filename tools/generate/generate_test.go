@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/tools/internal/drift"
+	"github.com/duroxide/duroxide-go/tsql/drift"
 )
 
 // fakeGenerator writes the given files beside the configuration, as sqlc would.

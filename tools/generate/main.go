@@ -15,7 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/duroxide/duroxide-go/tools/internal/drift"
+	"github.com/duroxide/duroxide-go/tsql/drift"
 )
 
 // repair is the command that makes -verify succeed. It is printed with every complaint.

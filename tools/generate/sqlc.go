@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/duroxide/duroxide-go/tools/internal/drift"
+	"github.com/duroxide/duroxide-go/tsql/drift"
 )
 
 // What the generator reads, below the root of the repository. Nothing else is copied into its scratch folder, so that a
@@ -23,7 +23,7 @@ const (
 	sqlFolder  = "sql"
 )
 
-// plugin is the name of our own sqlc plugin: of its command and of its package beside this one.
+// plugin is the name of our own sqlc plugin: of its command and of its package in tsql/.
 const plugin = "sqlc-gen-tsql"
 
 // A generator writes what the sqlc.yaml at config asks for, beside that file. The repository is at root.
@@ -73,7 +73,7 @@ func buildPlugin(ctx context.Context, root, config string) (string, error) {
 	if runs, err := runsPlugin(text); err != nil || !runs {
 		return bin, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./tools/"+plugin)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./tsql/"+plugin)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", plugin, err, output)

@@ -29,10 +29,10 @@ type finder struct {
 // finders are all of them, the cheapest first.
 var finders = []finder{
 	{"rules", rules},
-	{"effects", tests("./internal/testsupport/interleave", alone)},
+	{"effects", tests("./provider/mssql/internal/interleave", alone)},
 	{"explorer", tests("./provider/mssql", explored)},
-	{"matrix", tests("./internal/testsupport/interleave", "^TestAmended$", alone)},
-	{"linear", tests("./internal/testsupport/interleave", "^TestExploredSchedulesAreLinearizable$")},
+	{"matrix", tests("./provider/mssql/internal/interleave", "^TestAmended$", alone)},
+	{"linear", tests("./provider/mssql/internal/interleave", "^TestExploredSchedulesAreLinearizable$")},
 	{"keys", tests("./provider/mssql", touched)},
 	{"kit", tests("./provider/mssql", kit)},
 	{"store", tests("./provider/mssql", ".", explored, touched, kit)}, // the other tests of the store
@@ -68,7 +68,7 @@ func newLab(ctx context.Context, root, bin string, all texts, packages []string)
 		bin = dir
 	}
 	l := &lab{root: root, dir: dir, texts: all, generator: filepath.Join(bin, "sqlc-gen-tsql"), binaries: map[string]string{}}
-	err = l.build(ctx, l.generator, "build", "-o", l.generator, "./tools/sqlc-gen-tsql")
+	err = l.build(ctx, l.generator, "build", "-o", l.generator, "./tsql/sqlc-gen-tsql")
 	for _, pkg := range packages {
 		l.binaries[pkg] = filepath.Join(bin, filepath.Base(pkg)+".test")
 		if err == nil {
@@ -82,7 +82,7 @@ func newLab(ctx context.Context, root, bin string, all texts, packages []string)
 }
 
 // testPackages are the packages whose tests are finders.
-var testPackages = []string{"./provider/mssql", "./internal/testsupport/interleave"}
+var testPackages = []string{"./provider/mssql", "./provider/mssql/internal/interleave"}
 
 func (l *lab) close() error { return os.RemoveAll(l.dir) }
 

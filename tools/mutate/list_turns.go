@@ -19,7 +19,7 @@ func listed() []mutant {
 	for _, module := range []string{
 		"abandon_orchestration_item", "abandon_work_item", "ack_instance_work", "ack_orchestration_item", "ack_work_item",
 		"append_with_execution", "cleanup_orphaned_sessions", "delete_orphan_messages", "enqueue_for_orchestrator", "enqueue_for_worker",
-		"fetch_orchestration_item", "lock_work_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock",
+		"fetch_orchestration_item", "lock_work_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock", "requeue_work",
 		"renew_session_lock", "renew_work_item_lock", "set_messages_aside", "set_work_aside", "start_instance",
 	} {
 		all = append(all, earlier(module))
@@ -52,7 +52,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",
-		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            IF EXISTS", new: "            IF EXISTS",
+		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            -- What came", new: "            -- What came",
 	},
 	{
 		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_orchestration_item",
@@ -255,5 +255,49 @@ var turnMutants = []mutant{
 	{
 		what: "commits a set before its names", kind: commitMoved, module: "register_known_code",
 		old: "    IF @@ROWCOUNT = 1\n    BEGIN\n        SELECT @known_id", new: "    DECLARE @n INT = @@ROWCOUNT;\n    " + again + "    IF @n = 1\n    BEGIN\n        SELECT @known_id",
+	},
+	{
+		what: "deletes one message more than the turn has read", kind: comparedWrong, module: "leave_messages",
+		old: "SELECT TOP (k.messages) q.id", new: "SELECT TOP (k.messages + 1) q.id",
+	},
+	{
+		what: "deletes the newest messages of a queue", kind: comparedWrong, module: "leave_messages",
+		old: "    ORDER BY q.id\n) AS m\n", new: "    ORDER BY q.id DESC\n) AS m\n",
+	},
+	{
+		what: "lets the newest message of a queue come first", kind: comparedWrong, module: "await_queues",
+		old: "        ORDER BY q.id\n    ) AS m\n", new: "        ORDER BY q.id DESC\n    ) AS m\n",
+	},
+	{
+		what: "awaits the queues that a turn has only read", kind: conditionRemoved, module: "await_queues",
+		old: "    WHERE k.awaited = 1\n", new: "",
+	},
+	{
+		what: "lets the first message of a queue wait", kind: comparedWrong, module: "line_up_messages",
+		old: "q.id > f.id\n", new: "q.id >= f.id\n",
+	},
+	{
+		what: "sends the message of a letter that is gone", kind: conditionRemoved, module: "requeue_message",
+		old: "        ROLLBACK TRANSACTION;\nEND TRY", new: "        COMMIT TRANSACTION;\nEND TRY",
+	},
+	{
+		what: "commits the message before the letter is deleted", kind: commitMoved, module: "requeue_message",
+		old: "    DELETE d\n", new: "    " + again + "    DELETE d\n",
+	},
+	{
+		what: "sends the activity of a letter that is gone", kind: conditionRemoved, module: "requeue_work",
+		old: "        ROLLBACK TRANSACTION;\nEND TRY", new: "        COMMIT TRANSACTION;\nEND TRY",
+	},
+	{
+		what: "commits the activity before the letter is deleted", kind: commitMoved, module: "requeue_work",
+		old: "    DELETE d\n", new: "    " + again + "    DELETE d\n",
+	},
+	{
+		what: "says that it has deleted what is gone", kind: conditionRemoved, module: "delete_dead_letter",
+		old: "    IF @@ROWCOUNT > 0\n", new: "",
+	},
+	{
+		what: "lets what came later overtake a hold", kind: conditionRemoved, module: "fetch_orchestration_item",
+		old: "            SET visible_at = @now\n", new: "            SET visible_at = q.visible_at\n",
 	},
 }

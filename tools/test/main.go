@@ -1,10 +1,10 @@
 // Command test runs the tests of the repository, of all of its modules, and shows how far it is.
 //
-//	go run ./tools/test         what README.md promises: the library's tests and every promise of docs/guarantees.md, in minutes
+//	go run ./tools/test         the tests that docs/guarantees.md names, those of scale in part (-short): minutes
 //	go run ./tools/test -all    every test, in full length, as .ci/run does
 //
-// It runs go test, which alone stays within one module and prints nothing while it compiles. packages.go says what is in
-// which of the two, progress.go prints, and promises.go sees that no promise is left out.
+// It runs go test, which alone stays within one module and prints nothing while it compiles. packages.go finds the
+// packages, progress.go prints, and promises.go sees that no promise is left out.
 package main
 
 import (
@@ -16,6 +16,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -35,7 +38,14 @@ func run(ctx context.Context, root string, all bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	modules, err := find(ctx, root, all)
+	wanted := promises.promised
+	var args []string
+	if all {
+		wanted = func(string) bool { return true }
+	} else {
+		args = []string{"-short", "-run", promises.pattern()}
+	}
+	modules, err := find(ctx, root, wanted)
 	if err != nil {
 		return err
 	}
@@ -45,25 +55,43 @@ func run(ctx context.Context, root string, all bool, out io.Writer) error {
 	}
 	p := newProgress(out, total)
 	stop := p.every(10 * time.Second)
-	for _, m := range modules {
-		if err := test(ctx, root, m, all, p); err != nil {
-			stop()
-			return err
-		}
-	}
+	err = testAll(ctx, root, modules, args, p)
 	stop()
+	if err != nil {
+		return err
+	}
 	return errors.Join(p.end(), promises.check(p.tests, out))
 }
 
-// test runs the tests of a module. It returns no error for those that fail: these are counted.
-func test(ctx context.Context, root string, m module, all bool, p *progress) error {
-	if err := compile(ctx, root, m, p); err != nil {
+// testAll tests the first module, and the others beside it, one after the other: they use what it has compiled.
+func testAll(ctx context.Context, root string, modules []module, args []string, p *progress) error {
+	if len(modules) == 0 {
+		return nil
+	}
+	if err := compile(ctx, root, modules[0], p); err != nil {
 		return err
 	}
-	args := []string{"test", "-json", "-timeout=20m", "-vet=off"} // the linters vet
-	if !all {
-		args = append(args, "-short")
+	var main error
+	var waiting sync.WaitGroup
+	waiting.Go(func() { main = test(ctx, root, modules[0], args, p) })
+	var nested error
+	for _, m := range modules[1:] {
+		if nested = compile(ctx, root, m, p); nested == nil {
+			nested = test(ctx, root, m, args, p)
+		}
+		if nested != nil {
+			break
+		}
 	}
+	waiting.Wait()
+	return errors.Join(main, nested)
+}
+
+// test runs tests of a module, by arguments of go test. It returns no error for those that fail: these are counted.
+func test(ctx context.Context, root string, m module, args []string, p *progress) error {
+	// Tests wait for leases and timers most of the time, so that more packages than processors have their turn. The
+	// linters vet.
+	args = append([]string{"test", "-json", "-timeout=20m", "-vet=off", "-p=" + strconv.Itoa(max(3, runtime.NumCPU()))}, args...)
 	if m.folder != "." {
 		args = append(args, "-count=1") // go test does not see that the library beside the module has changed
 	}
@@ -78,12 +106,12 @@ func test(ctx context.Context, root string, m module, all bool, p *progress) err
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	read := p.read(events)
+	failed, read := p.read(events)
 	if read != nil {
 		_ = cmd.Cancel() // it would wait for ever for somebody who reads
 	}
 	err = cmd.Wait()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 && p.failed > 0 {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 && failed {
 		err = nil
 	}
 	return errors.Join(read, err)

@@ -3,41 +3,20 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// added are the folders whose tests only -all runs, since they judge no promise to users of the library, and
-// docs/guarantees.md names no test in them. CONTRIBUTING.md lists them with the reasons.
-var added = []string{
-	"cmd/duroxide/internal/rig",
-	"duroxidevet/cmd",
-	"duroxidevet/golangci",
-	"examples/telemetry",
-	"internal/tsql",
-	"provider/mssql/azuread",
-	"provider/providertest",
-	"tools/acceptance/secondopinion",
-	"tools/acceptance/sqlc-gen-tsql",
-	"tools/fuzz",
-	"tools/generate",
-	"tools/internal",
-	"tools/mutate",
-	"tools/sqlc-gen-tsql",
-	"tools/sqlserver",
-	"tools/test",
-	"tsqltest/calibration",
-	"tsqltest/internal",
-}
-
 // longest are the packages whose tests take longest. They begin first, so that none is alone at the end.
-var longest = []string{"provider/mssql", "provider/sqlite", "worker", "internal/testsupport/interleave"}
+var longest = []string{"provider/mssql", "provider/sqlite", "worker", "provider/mssql/internal/interleave"}
 
 // A module is a folder with a go.mod, and those of its packages whose tests are run.
 type module struct {
@@ -46,8 +25,8 @@ type module struct {
 	compiled []string // those of them that have more than tests
 }
 
-// find lists the test packages of all modules, the main one first.
-func find(ctx context.Context, root string, all bool) ([]module, error) {
+// find lists the modules with tests that are wanted, the main one first.
+func find(ctx context.Context, root string, wanted func(test string) bool) ([]module, error) {
 	var modules []module
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -66,17 +45,22 @@ func find(ctx context.Context, root string, all bool) ([]module, error) {
 	main := slices.IndexFunc(modules, func(m module) bool { return m.folder == "." })
 	modules[0], modules[main] = modules[main], modules[0] // the others use what it has compiled
 	for i := range modules {
-		if err := modules[i].list(ctx, root, all); err != nil {
+		if err := modules[i].list(ctx, root, wanted); err != nil {
 			return nil, err
 		}
 	}
 	return slices.DeleteFunc(modules, func(m module) bool { return len(m.packages) == 0 }), nil
 }
 
-// list finds the packages of a module.
-func (m *module) list(ctx context.Context, root string, all bool) error {
-	const form = "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}\t{{len .GoFiles}}{{end}}"
-	cmd := exec.CommandContext(ctx, "go", "list", "-f", form, "./...")
+// A listed package is what go list says of it.
+type listed struct {
+	Dir                                string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+}
+
+// list finds the packages of a module that have a test that is wanted.
+func (m *module) list(ctx context.Context, root string, wanted func(test string) bool) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=Dir,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Dir = filepath.Join(root, m.folder)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
@@ -88,19 +72,26 @@ func (m *module) list(ctx context.Context, root string, all bool) error {
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(output)) {
-		dir, files, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		below, err := filepath.Rel(base, dir)
+	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
+		var pkg listed
+		if err := decoder.Decode(&pkg); err != nil {
+			return fmt.Errorf("reading what go list says of %s: %w", cmd.Dir, err)
+		}
+		tests, err := pkg.tests()
 		if err != nil {
 			return err
 		}
-		below = filepath.ToSlash(below)
-		if !all && isAdded(path.Join(m.folder, below)) {
+		if !slices.ContainsFunc(tests, wanted) {
 			continue
 		}
-		m.packages = append(m.packages, "./"+below)
-		if files != "0" {
-			m.compiled = append(m.compiled, "./"+below)
+		below, err := filepath.Rel(base, pkg.Dir)
+		if err != nil {
+			return err
+		}
+		name := "./" + filepath.ToSlash(below)
+		m.packages = append(m.packages, name)
+		if len(pkg.GoFiles) > 0 {
+			m.compiled = append(m.compiled, name)
 		}
 	}
 	late := len(longest)
@@ -114,7 +105,19 @@ func (m *module) list(ctx context.Context, root string, all bool) error {
 	return nil
 }
 
-// isAdded reports whether only -all runs the tests in a folder.
-func isAdded(folder string) bool {
-	return slices.ContainsFunc(added, func(a string) bool { return folder == a || strings.HasPrefix(folder, a+"/") })
+var declared = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+
+// tests are the names of a package's tests, examples and fuzzers among them.
+func (pkg listed) tests() ([]string, error) {
+	var names []string
+	for _, file := range slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles) {
+		text, err := os.ReadFile(filepath.Join(pkg.Dir, file))
+		if err != nil {
+			return nil, err
+		}
+		for _, match := range declared.FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	return names, nil
 }

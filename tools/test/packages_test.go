@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ const repository = "../.."
 // TestEveryTestRuns finds the folders with tests, each of which -all runs, and .ci/run runs -all.
 func TestEveryTestRuns(t *testing.T) {
 	t.Parallel()
-	modules, err := find(t.Context(), repository, true)
+	modules, err := find(t.Context(), repository, func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,17 +37,29 @@ func TestEveryTestRuns(t *testing.T) {
 	}
 }
 
-// TestPromisesAreNotAdded: README's command runs every test that docs/guarantees.md names.
-func TestPromisesAreNotAdded(t *testing.T) {
+// TestEveryPromiseRuns: README's command runs every test that docs/guarantees.md names, and only packages that have
+// one.
+func TestEveryPromiseRuns(t *testing.T) {
 	t.Parallel()
 	named, err := promisesOf(repository)
 	if err != nil || len(named) == 0 {
 		t.Fatalf("no promises: %v", err)
 	}
+	modules, err := find(t.Context(), repository, named.promised)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := testFolders(t)
 	run := map[string]bool{}
-	for folder, tests := range testFolders(t) {
-		for _, test := range tests {
-			run[test] = run[test] || !isAdded(folder)
+	for _, m := range modules {
+		for _, pkg := range m.packages {
+			tests := folders[path.Join(m.folder, pkg)]
+			if !slices.ContainsFunc(tests, named.promised) {
+				t.Errorf("%s in %s has no test that docs/guarantees.md names", pkg, m.folder)
+			}
+			for _, test := range tests {
+				run[test] = run[test] || named.promised(test)
+			}
 		}
 	}
 	for _, name := range named {
@@ -58,34 +69,10 @@ func TestPromisesAreNotAdded(t *testing.T) {
 	}
 }
 
-// TestAddedHasReasons compares the list with the table of CONTRIBUTING.md, and with what is there.
-func TestAddedHasReasons(t *testing.T) {
-	t.Parallel()
-	_, table, _ := strings.Cut(read(t, "CONTRIBUTING.md"), "\n| `.ci/run` adds | because |\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	var told []string
-	for _, row := range regexp.MustCompile("(?m)^\\| tests of (`.*`) \\| \\S").FindAllStringSubmatch(table, -1) {
-		for _, name := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
-			told = append(told, name[1])
-		}
-	}
-	slices.Sort(told)
-	if !slices.Equal(told, added) {
-		t.Errorf("CONTRIBUTING.md gives reasons for %q, and README's command leaves out %q", told, added)
-	}
-	folders := testFolders(t)
-	for _, folder := range added {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(folders)), func(f string) bool { return f == folder || strings.HasPrefix(f, folder+"/") }) {
-			t.Errorf("%s has no tests; take it from the list", folder)
-		}
-	}
-}
-
-// testFolders are the folders with tests, and the names of these.
+// testFolders are the folders with tests, examples or fuzzers, and the names of the tests.
 func testFolders(t *testing.T) map[string][]string {
 	t.Helper()
 	folders := map[string][]string{}
-	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	err := fs.WalkDir(os.DirFS(repository), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "testdata" {
 			return fs.SkipDir
@@ -94,7 +81,6 @@ func testFolders(t *testing.T) map[string][]string {
 			return err
 		}
 		folder := path.Dir(name)
-		folders[folder] = append(folders[folder], "")
 		for _, match := range declared.FindAllStringSubmatch(read(t, name), -1) {
 			folders[folder] = append(folders[folder], match[1])
 		}

@@ -34,6 +34,7 @@ type progress struct {
 type output struct {
 	order []string // names of tests
 	lines map[string][]string
+	begun []string // the tests that have not ended
 }
 
 // An event is one of go test -json: see go doc test2json, and go help buildjson.
@@ -102,15 +103,16 @@ func (p *progress) compile(names io.Reader) {
 	p.compiling = ""
 }
 
-// read takes the events of one go test.
-func (p *progress) read(events io.Reader) error {
+// read takes the events of one go test, and reports whether a package has failed.
+func (p *progress) read(events io.Reader) (failed bool, err error) {
 	for decoder := json.NewDecoder(events); ; {
 		var e event
 		if err := decoder.Decode(&e); errors.Is(err, io.EOF) {
-			return nil
+			return failed, nil
 		} else if err != nil {
-			return fmt.Errorf("reading what go test says: %w", err)
+			return failed, fmt.Errorf("reading what go test says: %w", err)
 		}
+		failed = failed || e.Action == "fail" && e.Test == ""
 		p.take(e)
 	}
 }
@@ -125,6 +127,9 @@ func (p *progress) take(e event) {
 		p.keep(e)
 	case e.Action == "start":
 		p.running = append(p.running, short(e.Package))
+	case e.Action == "run":
+		printed := p.of(e.Package)
+		printed.begun = append(printed.begun, e.Test)
 	case e.Test != "":
 		p.endOfTest(e)
 	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
@@ -140,29 +145,58 @@ func (p *progress) keep(e event) {
 	if strings.HasPrefix(e.Output, "T-SQL server: ") {
 		p.server = e.Output
 	}
-	printed := p.printed[e.Package]
-	if printed == nil {
-		printed = &output{lines: map[string][]string{}}
-		p.printed[e.Package] = printed
+	p.of(e.Package).add(e.Test, e.Output)
+}
+
+func (o *output) add(test, line string) {
+	if o.lines[test] == nil {
+		o.order = append(o.order, test)
 	}
-	if printed.lines[e.Test] == nil {
-		printed.order = append(printed.order, e.Test)
+	o.lines[test] = append(o.lines[test], line)
+}
+
+// of returns the output of a package.
+func (p *progress) of(pkg string) *output {
+	if p.printed[pkg] == nil {
+		p.printed[pkg] = &output{lines: map[string][]string{}}
 	}
-	printed.lines[e.Test] = append(printed.lines[e.Test], e.Output)
+	return p.printed[pkg]
 }
 
 func (p *progress) endOfTest(e event) {
 	if e.Action != "pass" && e.Action != "skip" && e.Action != "fail" {
 		return
 	}
+	printed := p.of(e.Package)
+	printed.begun = slices.DeleteFunc(printed.begun, func(test string) bool { return test == e.Test })
 	if was := p.tests[e.Test]; was != "pass" {
 		p.tests[e.Test] = e.Action
 	}
 	if e.Action == "pass" {
 		p.passed++
 	}
-	if printed := p.printed[e.Package]; e.Action != "fail" && printed != nil {
-		delete(printed.lines, e.Test)
+	if e.Action != "fail" {
+		printed.forget(e.Test)
+	}
+}
+
+// forget drops what a test has printed that has not failed. What comes after its result is the process's, such as the
+// panic of a test that still ran: go test -json gives those lines to the test that ended last.
+func (o *output) forget(test string) {
+	lines := o.lines[test]
+	delete(o.lines, test)
+	result := slices.IndexFunc(lines, func(line string) bool {
+		line = strings.TrimLeft(line, " ")
+		return strings.HasPrefix(line, "--- PASS: "+test+" ") || strings.HasPrefix(line, "--- SKIP: "+test+" ")
+	})
+	if result < 0 {
+		return
+	}
+	// Lines that are indented further, behind the result, are what the test has logged.
+	for _, line := range lines[result+1:] {
+		if !strings.HasPrefix(line, "    ") {
+			o.add("", line)
+		}
 	}
 }
 
@@ -170,18 +204,19 @@ func (p *progress) endOfPackage(e event) {
 	name := short(e.Package)
 	p.running = slices.DeleteFunc(p.running, func(r string) bool { return r == name })
 	p.done++
-	word := "ok"
+	word, printed := "ok", p.of(e.Package)
+	delete(p.printed, e.Package)
 	if e.Action == "fail" {
 		p.failed++
 		word = "FAIL"
-		if printed := p.printed[e.Package]; printed != nil {
-			for _, test := range printed.order {
-				fmt.Fprint(p.out, strings.Join(printed.lines[test], ""))
-			}
+		for _, test := range printed.order {
+			fmt.Fprint(p.out, strings.Join(printed.lines[test], ""))
 		}
 	}
-	delete(p.printed, e.Package)
 	p.line("%-4s  %s (%.1f s), %d of %d packages", word, name, e.Elapsed, p.done, p.total)
+	if len(printed.begun) > 0 {
+		p.line("      these have not ended: %s", strings.Join(printed.begun, ", "))
+	}
 }
 
 // end prints the sum, and returns an error if a package has failed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,23 @@ func promisesOf(root string) (promises, error) {
 		}
 	}
 	return named, nil
+}
+
+// promised reports whether a promise is kept by a test of that name, or by a part of it.
+func (named promises) promised(test string) bool {
+	return slices.ContainsFunc(named, func(name string) bool {
+		top, _, _ := strings.Cut(name, "/")
+		return top == test
+	})
+}
+
+// pattern is what go test takes to run these tests only.
+func (named promises) pattern() string {
+	var all []string
+	for _, name := range named {
+		all = append(all, "^"+strings.ReplaceAll(name, "/", "$/^")+"$")
+	}
+	return strings.Join(all, "|")
 }
 
 // check compares the promises with how the tests ended, by their names.

@@ -93,7 +93,7 @@ func WorkDigest(known *provider.KnownCode, filter provider.TagFilter) [sha256.Si
 	return sha256.Sum256(append(digest[:], strings.Join(TagMarks(filter), "\x00")...))
 }
 
-// SortUnknown sorts a list as [provider.CodeSelector] wants it.
+// SortUnknown sorts a list as [provider.Store] wants it.
 func SortUnknown(list []provider.UnknownCode) { slices.SortFunc(list, compareUnknown) }
 
 func compareUnknown(a, b provider.UnknownCode) int {
@@ -107,7 +107,7 @@ func kindOf(c provider.UnknownCode) int {
 	return 0
 }
 
-// SortWaiting sorts a list as [provider.CodeSelector] wants it.
+// SortWaiting sorts a list as [provider.Store] wants it.
 func SortWaiting(list []provider.WaitingInstance) {
 	slices.SortFunc(list, func(a, b provider.WaitingInstance) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.InstanceID, b.InstanceID), compareUnknown(a.UnknownCode, b.UnknownCode))

@@ -58,7 +58,7 @@ func TestCodeOfItems(t *testing.T) {
 		{provider.CancelInstanceItem{Instance: "i"}, &provider.CodeName{Name: CancelCode}},
 		{provider.ExternalRaisedItem{Instance: "i"}, nil},
 	} {
-		m, err := NewMessage("test", c.item)
+		m, err := NewMessage("test", c.item, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestCodeOfItems(t *testing.T) {
 			t.Errorf("code of %+v (-want +got):\n%s", c.item, diff)
 		}
 	}
-	work, err := NewWork("test", provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "Charge"})
+	work, err := NewWork("test", provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "Charge"}, 0)
 	if err != nil || work.Code == nil || *work.Code != (provider.CodeName{Name: "Charge"}) {
 		t.Errorf("code of an activity: %+v, %v", work.Code, err)
 	}

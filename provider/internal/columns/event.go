@@ -13,11 +13,13 @@ type Event struct {
 	Type string
 	// Data is its JSON.
 	Data string
+	// Apart is the text that Data leaves out, nil for none.
+	Apart *string
 }
 
-// NewEvents checks and encodes events to append. Error:
-// [provider.ErrInvalidArgument].
-func NewEvents(operation string, events []provider.Event) ([]Event, error) {
+// NewEvents checks and encodes events to append. Their first texts of at least shortest bytes are kept apart; 0 is for
+// a store that keeps none apart. Error: [provider.ErrInvalidArgument].
+func NewEvents(operation string, events []provider.Event, shortest int) ([]Event, error) {
 	rows := make([]Event, 0, len(events))
 	for i, event := range events {
 		if event.EventID == 0 {
@@ -29,11 +31,11 @@ func NewEvents(operation string, events []provider.Event) ([]Event, error) {
 		if event.Kind == nil {
 			return nil, Invalid(operation, "event %d has no kind", event.EventID)
 		}
-		data, err := provider.EncodeEvent(event)
+		data, apart, err := provider.EncodeEventApart(event, shortest)
 		if err != nil {
 			return nil, Invalid(operation, "event %d cannot be encoded: %v", event.EventID, err)
 		}
-		rows = append(rows, Event{ID: int64(event.EventID), Type: event.Kind.Type(), Data: string(data)})
+		rows = append(rows, Event{ID: int64(event.EventID), Type: event.Kind.Type(), Data: string(data), Apart: apart})
 	}
 	return rows, nil
 }
@@ -48,13 +50,13 @@ func CheckExecution(operation string, executionID uint64) error {
 
 // DecodeEvents decodes all events of an execution, or none. Who an event belongs to
 // is what the row says: the JSON of older writers may be wrong about it (§3.2). The
-// error matches [provider.ErrCorrupt] and says which event it was.
+// error matches [provider.ErrCorrupt] and says which event it was; whoever asked knows the instance.
 func DecodeEvents(instance string, executionID uint64, rows []Event) ([]provider.Event, error) {
 	events := make([]provider.Event, 0, len(rows))
 	for _, row := range rows {
-		event, err := provider.DecodeEvent([]byte(row.Data))
+		event, err := provider.DecodeEventApart([]byte(row.Data), row.Apart)
 		if err != nil {
-			return nil, fmt.Errorf("event %d of execution %d of instance %s: %w", row.ID, executionID, instance, err)
+			return nil, fmt.Errorf("event %d of execution %d: %w", row.ID, executionID, err)
 		}
 		event.InstanceID, event.ExecutionID, event.EventID = instance, executionID, uint64(row.ID)
 		events = append(events, event)

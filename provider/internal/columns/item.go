@@ -23,22 +23,23 @@ type Message struct {
 	Kind int64
 	// Queue is that of a queue message, nil for other items.
 	Queue *string
-	// Body is the item's JSON.
-	Body string
+	// Body is the item's JSON, and Apart the text that it leaves out, nil for none.
+	Body  string
+	Apart *string
 	// Code is what a message that starts an execution needs, nil for any.
 	Code *provider.CodeName
 	// NotBefore is a timer's due time in milliseconds, 0 for other items.
 	NotBefore int64
 }
 
-// NewMessage checks and encodes an item for the orchestrator queue. Error:
+// NewMessage checks and encodes an item for the orchestrator queue, with shortest as in [NewEvents]. Error:
 // [provider.ErrInvalidArgument].
-func NewMessage(operation string, item provider.WorkItem) (Message, error) {
-	body, err := encodeItem(operation, item)
+func NewMessage(operation string, item provider.WorkItem, shortest int) (Message, error) {
+	body, apart, err := encodeItem(operation, item, shortest)
 	if err != nil {
 		return Message{}, err
 	}
-	m := Message{Instance: item.Target(), Kind: KindOther, Body: body}
+	m := Message{Instance: item.Target(), Kind: KindOther, Body: body, Apart: apart}
 	switch typed := item.(type) {
 	case provider.ActivityExecuteItem:
 		return Message{}, Invalid(operation,
@@ -62,12 +63,12 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 
 // NewCompletion checks and encodes what ends an activity (§5.11); nil, which is no
 // completion, gives an empty message. Error: [provider.ErrInvalidArgument].
-func NewCompletion(operation string, completion provider.WorkItem) (Message, error) {
+func NewCompletion(operation string, completion provider.WorkItem, shortest int) (Message, error) {
 	switch completion.(type) {
 	case nil:
 		return Message{}, nil
 	case provider.ActivityCompletedItem, provider.ActivityFailedItem:
-		return NewMessage(operation, completion)
+		return NewMessage(operation, completion, shortest)
 	}
 	return Message{}, Invalid(operation, "an activity ends with ActivityCompleted or ActivityFailed, not with %T", completion)
 }
@@ -80,14 +81,15 @@ type Work struct {
 	Session, Tag *string
 	// Code is what the activity needs, nil for any.
 	Code *provider.CodeName
-	// Body is the item's JSON.
-	Body string
+	// Body is the item's JSON, and Apart the text that it leaves out, nil for none.
+	Body  string
+	Apart *string
 }
 
-// NewWork checks and encodes an item for the worker queue. Error:
+// NewWork checks and encodes an item for the worker queue, with shortest as in [NewEvents]. Error:
 // [provider.ErrInvalidArgument].
-func NewWork(operation string, item provider.WorkItem) (Work, error) {
-	body, err := encodeItem(operation, item)
+func NewWork(operation string, item provider.WorkItem, shortest int) (Work, error) {
+	body, apart, err := encodeItem(operation, item, shortest)
 	if err != nil {
 		return Work{}, err
 	}
@@ -101,21 +103,21 @@ func NewWork(operation string, item provider.WorkItem) (Work, error) {
 	}
 	return Work{
 		Instance: activity.Instance, ExecutionID: int64(activity.ExecutionID), Activity: int64(activity.ID),
-		Session: activity.SessionID, Tag: activity.Tag, Code: NewCode(activity.Name, ""), Body: body,
+		Session: activity.SessionID, Tag: activity.Tag, Code: NewCode(activity.Name, ""), Body: body, Apart: apart,
 	}, nil
 }
 
 // encodeItem encodes an item and refuses what is none: nil, and a type that is not
 // one of the eleven, such as a pointer to one.
-func encodeItem(operation string, item provider.WorkItem) (string, error) {
+func encodeItem(operation string, item provider.WorkItem, shortest int) (string, *string, error) {
 	if item == nil {
-		return "", Invalid(operation, "a work item is nil")
+		return "", nil, Invalid(operation, "a work item is nil")
 	}
-	body, err := provider.EncodeWorkItem(item)
+	body, apart, err := provider.EncodeWorkItemApart(item, shortest)
 	if err != nil {
-		return "", Invalid(operation, "a work item of type %T cannot be encoded: %v", item, err)
+		return "", nil, Invalid(operation, "a work item of type %T cannot be encoded: %v", item, err)
 	}
-	return string(body), nil
+	return string(body), apart, nil
 }
 
 // checkActivity checks what becomes columns. Sessions and tags may be empty, which

@@ -45,7 +45,7 @@ func TestTurnResultHasValidTexts(t *testing.T) {
 	for i, kind := range kinds {
 		params.HistoryDelta = append(params.HistoryDelta, provider.Event{EventID: uint64(i + 1), Kind: kind})
 	}
-	r, err := NewTurnResult("op", params)
+	r, err := NewTurnResult("op", params, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestListsOfNames(t *testing.T) {
 	}
 	r, err := NewTurnResult("op", provider.AckOrchestrationParams{ExecutionID: 1, CancelledActivities: []provider.ActivityRef{
 		{Instance: "b\xff", ExecutionID: 1, ActivityID: 2}, {Instance: "b\ufffd", ExecutionID: 1, ActivityID: 3},
-	}})
+	}}, 0)
 	if err != nil || len(r.Cancelled) != 1 || r.Cancelled[0].ActivityID != 3 {
 		t.Errorf("cancelled %+v, %v; want activity 3", r.Cancelled, err)
 	}

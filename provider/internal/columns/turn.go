@@ -28,10 +28,10 @@ type TurnResult struct {
 	Queues     *provider.QueueReads
 }
 
-// NewTurnResult checks and encodes what a turn hands in, all but whether its
+// NewTurnResult checks and encodes what a turn hands in, with shortest as in [NewEvents], all but whether its
 // execution id is set: a lost lock is reported first. Error:
 // [provider.ErrInvalidArgument].
-func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*TurnResult, error) {
+func NewTurnResult(operation string, params provider.AckOrchestrationParams, shortest int) (*TurnResult, error) {
 	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata, DropTimers: params.DropTimers}
 	r.Metadata.OrchestrationName = optionalText(params.Metadata.OrchestrationName)
 	r.Metadata.OrchestrationVersion = optionalText(params.Metadata.OrchestrationVersion)
@@ -47,19 +47,19 @@ func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*T
 		return nil, err
 	}
 	var err error
-	if r.History, err = NewEvents(operation, params.HistoryDelta); err != nil {
+	if r.History, err = NewEvents(operation, params.HistoryDelta, shortest); err != nil {
 		return nil, err
 	}
 	r.readEvents(params.HistoryDelta)
 	for _, item := range params.WorkerItems {
-		w, err := NewWork(operation, item)
+		w, err := NewWork(operation, item, shortest)
 		if err != nil {
 			return nil, err
 		}
 		r.Work = append(r.Work, w)
 	}
 	for _, item := range params.OrchestratorItems {
-		m, err := NewMessage(operation, item)
+		m, err := NewMessage(operation, item, shortest)
 		if err != nil {
 			return nil, err
 		}

@@ -1,10 +1,17 @@
 package wakeup
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // Changes holds the clients that wait for a change of an instance. The zero value has
 // none.
 type Changes struct {
+	// Begun, if set, is called when somebody begins to wait where nobody did, without a lock held.
+	Begun func()
+
 	mu sync.Mutex
 	// channels are closed by the next change. A channel goes when nobody is left
 	// who wants it, so that the map holds what is being waited for and no more.
@@ -20,7 +27,7 @@ type change struct {
 }
 
 // Await returns a channel that the next change of the instance closes. stop releases
-// it and must be called, once or more; see [provider.ChangeNotifier].
+// it and must be called, once or more; see [provider.Store].InstanceChanged.
 func (c *Changes) Await(instance string) (changed <-chan struct{}, stop func()) {
 	changed, _, stop = c.AwaitWhat(instance)
 	return changed, stop
@@ -28,9 +35,19 @@ func (c *Changes) Await(instance string) (changed <-chan struct{}, stop func()) 
 
 // AwaitWhat is Await. When changed is closed, what returns what was told of the change, nil for nothing.
 func (c *Changes) AwaitWhat(instance string) (changed <-chan struct{}, what func() any, stop func()) {
+	next, first := c.await(instance)
+	if first && c.Begun != nil {
+		c.Begun()
+	}
+	return next.happened, func() any { return next.what }, sync.OnceFunc(func() { c.leave(instance, next) })
+}
+
+// await adds a waiter, and reports whether it is the only one.
+func (c *Changes) await(instance string) (next *change, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := c.channels[instance]
+	first = len(c.channels) == 0
+	next = c.channels[instance]
 	if next == nil {
 		next = &change{happened: make(chan struct{})}
 		if c.channels == nil {
@@ -39,7 +56,7 @@ func (c *Changes) AwaitWhat(instance string) (changed <-chan struct{}, what func
 		c.channels[instance] = next
 	}
 	next.waiters++
-	return next.happened, func() any { return next.what }, sync.OnceFunc(func() { c.leave(instance, next) })
+	return next, first
 }
 
 // leave takes a waiter off a change, which may have happened meanwhile.
@@ -85,6 +102,13 @@ func (c *Changes) Awaits(instance string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.channels[instance] != nil
+}
+
+// Instances are those that somebody waits for.
+func (c *Changes) Instances() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.channels))
 }
 
 // Awaited is the number of instances that somebody waits for.

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/azuread"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -41,36 +41,23 @@ func TestPlanByHand(t *testing.T) {
 	}
 }
 
-// TestExportByHand needs SQL Server, because CREATE OR ALTER is what an export says.
+// TestExportByHand runs an export in another tool.
 func TestExportByHand(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, thisRelease(t))
-	if kind := serverKind(t, m); kind != sqlServer {
-		t.Skipf("SKIPPED: exports are for SQL Server, this is %s", kind)
-	}
 	var script bytes.Buffer
 	must(t, m.release.export(&script, m.Schema))
 	runScript(t, m.DB, script.String())
 	clean(t, m)
 }
 
-func serverKind(t *testing.T, m *Migration) server {
-	t.Helper()
-	kind, err := m.readServer(t.Context(), m.DB)
-	must(t, err)
-	return kind
-}
-
 // TestAnySchemaName migrates schemas whose names have to be quoted.
 func TestAnySchemaName(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Türkçe", "SELECT", strings.Repeat("Name", 22), "tenant-1 a'ü", "a]b[c", "-- /*"} {
+	for _, name := range []string{"Türkçe", "SELECT", strings.Repeat("Name", 22), "tenant-1 a'ü", "-- /*"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := inSchema(t, name+fmt.Sprintf("%x", rand.Uint32()), releaseOne.load(t))
-			if kind := serverKind(t, m); kind != sqlServer && strings.ContainsAny(name, "-]") {
-				t.Skipf("SKIPPED: %s has no functions in a schema of this name", kind)
-			}
 			up(t, m)
 			clean(t, m)
 			run(t, m, "EXEC duroxide.add_thing 1, N'red'")
@@ -90,12 +77,9 @@ func TestRuntimeRole(t *testing.T) {
 	run(t, m, "ALTER ROLE duroxide_runtime ADD MEMBER "+Quote(login))
 	runtime := &Migration{DB: db, Schema: m.Schema, release: m.release}
 	must(t, runtime.Check(t.Context()))
-	// On Babelfish a procedure has its caller's rights.
-	if serverKind(t, m) == sqlServer {
-		run(t, runtime, "EXEC duroxide.add_thing 1, N'red'")
-		if n := number(t, runtime, "SELECT COUNT(*) FROM duroxide.red_things"); n != 1 {
-			t.Errorf("%d red things, want 1", n)
-		}
+	run(t, runtime, "EXEC duroxide.add_thing 1, N'red'")
+	if n := number(t, runtime, "SELECT COUNT(*) FROM duroxide.red_things"); n != 1 {
+		t.Errorf("%d red things, want 1", n)
 	}
 	for _, statement := range []string{
 		"SELECT COUNT(*) FROM duroxide.things", "DELETE FROM duroxide.things", "DELETE FROM duroxide.migrations",

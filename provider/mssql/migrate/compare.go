@@ -133,14 +133,11 @@ func (p *planner) indexFaults() (list []indexFault) {
 // addIndexes adds what makes the indexes again that are missing, disabled or different. A clustered one comes first, since the others
 // refer to its key.
 func (p *planner) addIndexes() {
-	if p.state.tables == nil {
-		return
-	}
 	faults := p.indexFaults()
 	slices.SortStableFunc(faults, func(a, b indexFault) int {
 		return boolToInt(b.wanted.clustered) - boolToInt(a.wanted.clustered)
 	})
-	for _, f := range faults {
+	for i, f := range faults {
 		step := Step{Name: "index " + f.wanted.name, Action: ActionRestore, Reason: f.reason}
 		if f.kind == ProblemDisabledIndex {
 			step.Batches = append(step.Batches, p.statement(fmt.Sprintf(rebuildIndex, Quote(f.wanted.name), f.table)))
@@ -150,7 +147,7 @@ func (p *planner) addIndexes() {
 			}
 			step.Batches = append(step.Batches, p.statement(f.wanted.create))
 		}
-		step.Batches = append(step.Batches, p.storage(f.table)...)
+		step.Batches = append(step.Batches, p.storage(f.table, faults[i+1:])...)
 		p.steps = append(p.steps, step)
 	}
 }
@@ -171,13 +168,15 @@ func (p *planner) dropIndex(f indexFault) Batch {
 }
 
 // storage are the batches of the applied scripts that say how the indexes of a table are stored, which a new index does not know.
-func (p *planner) storage(table string) (list []Batch) {
+// Those that name an index which is restored later are left to its step.
+func (p *planner) storage(table string, later []indexFault) (list []Batch) {
 	for _, one := range p.scripts.numbered {
 		if _, applied := p.state.scripts[one.version]; !applied {
 			continue
 		}
 		for _, batch := range one.batches {
-			if setsIndexes(batch.Text, table) {
+			isLater := slices.ContainsFunc(later, func(f indexFault) bool { return setsIndexes(batch.Text, f.table) })
+			if !isLater && setsIndexes(batch.Text, table) {
 				list = append(list, p.rewrite([]Batch{batch})...)
 			}
 		}
@@ -201,9 +200,6 @@ func setsIndexes(batch, table string) bool {
 
 // tableProblems names every way in which tables and indexes differ from the scripts that were applied.
 func (m *Migration) tableProblems(st *state) (problems []Problem) {
-	if st.tables == nil {
-		return nil
-	}
 	const repair = "; `duroxide migrate up` restores it"
 	p := &planner{schema: m.schema(), scripts: m.release, state: st}
 	for name, wanted := range inOrder(m.release.made(st.scripts)) {

@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 )
 
 // TestEveryIndexIsRestored drops, disables and changes every nonclustered index of this release: verify names it and says what to do,
-// up makes it as it was, and the settings of its storage are back.
+// up makes it as it was, and the settings of its storage are back. In part, all are dropped, and constraints disabled
+// and changed, too.
 func TestEveryIndexIsRestored(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, thisRelease(t))
@@ -33,6 +36,9 @@ func TestEveryIndexIsRestored(t *testing.T) {
 				fmt.Sprintf("ALTER INDEX %s ON duroxide.%s DISABLE;", ix.name, of): ProblemDisabledIndex,
 				remove + other: ProblemChangedIndex,
 			} {
+				if racing.Part() && want != ProblemMissingIndex && ix.constraint == "" {
+					continue
+				}
 				if want == ProblemChangedIndex && strings.Contains(table.columns[len(table.columns)-1].kind, "max") {
 					other = fmt.Sprintf("CREATE INDEX %s ON duroxide.%s (%s);", ix.name, of, table.columns[1].name)
 					damage = remove + other

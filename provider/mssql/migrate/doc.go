@@ -77,12 +77,7 @@
 //
 // # Servers
 //
-// SQL Server 2016 SP1 and later, Azure SQL, and Babelfish, which lacks CREATE OR
-// ALTER: there a module is dropped and created in one transaction, and because it also
-// refuses to drop a function that a view reads, functions and views are replaced all
-// together. A procedure has the rights of its caller there, so that the runtime role is
-// not enough for an application, and the name of a schema should be of letters, digits
-// and underscores.
+// SQL Server 2016 SP1 and later, and Azure SQL.
 //
 // # Scripts
 //
@@ -98,11 +93,10 @@
 //	                          every release that changes one, and the oldest revision
 //	                          whose programs can use a schema of this one
 //
-// A numbered script may say in its first lines where it belongs:
+// A numbered script may say in its first line when it is applied:
 //
-//	-- only: sqlserver        skipped, but recorded, on other servers
-//	-- after: modules         applied after the modules: the place to take away what
-//	                          only modules of an earlier release have used
+//	-- after: modules         after the modules: the place to take away what only modules
+//	                          of an earlier release have used
 //
 // The files name the schema duroxide and the roles duroxide_reader, duroxide_runtime and
 // duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token by token

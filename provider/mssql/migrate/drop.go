@@ -131,7 +131,7 @@ func (m *Migration) foreignObjects(ctx context.Context, db mssqldb.DBTX, st *sta
 	for _, one := range m.ourObjects(st) {
 		ours[one.name] = true
 	}
-	names, err := m.on(db).ListObjects(ctx, mssqldb.ListObjectsParams{Schema: m.schema(), Sequences: st.server == sqlServer})
+	names, err := m.on(db).ListObjects(ctx, mssqldb.ListObjectsParams{Schema: m.schema()})
 	if err != nil {
 		return nil, err
 	}

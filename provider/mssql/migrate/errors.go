@@ -66,7 +66,7 @@ func batchError(step string, batch Batch, err error) error {
 	var located interface{ SQLErrorLineNo() int32 }
 	if line > 0 && errors.As(err, &located) {
 		within := int(located.SQLErrorLineNo())
-		// Some servers count from elsewhere; then the beginning of the batch must do.
+		// A line of a text that the batch executes is counted from there; then the beginning of the batch must do.
 		if within > 1 && within <= 1+strings.Count(batch.Text, "\n") {
 			line += within - 1
 		}

@@ -72,8 +72,7 @@ func (g grant) statement(schema string) string {
 // MissingGrants returns the statements that give the roles what this release grants them
 // and the schema does not, because somebody has taken it away or has made an object
 // again by hand: for an owner all of them, for anybody else those of the roles that the
-// login is in. It takes an owner to execute them, as [Migration.Up] does. There are none
-// for a server that does not tell what was granted, as Babelfish.
+// login is in. It takes an owner to execute them, as [Migration.Up] does.
 func (m *Migration) MissingGrants(ctx context.Context) ([]string, error) {
 	m, err := m.prepared()
 	if err != nil {
@@ -110,9 +109,6 @@ func (m *Migration) missingGrants(ctx context.Context, db mssqldb.DBTX, steps []
 		return nil, false, fmt.Errorf("reading what is granted in schema %s: %w", Quote(m.schema()), err)
 	}
 	owner = is.IsOwner == 1
-	if is.Permissions == 0 {
-		return nil, owner, nil
-	}
 	there := map[grant]bool{}
 	for _, row := range rows {
 		there[grant{right: row.PermissionName, class: row.Class, name: row.Name, role: row.Role}] = true

@@ -3,8 +3,8 @@ package migrate_test
 import (
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // TestMain stands outside of the package, because mssqltest makes its schemas with it.

@@ -105,7 +105,7 @@ func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 		if err != nil {
 			return err
 		}
-		done.Server, done.Newer = plan.Server, plan.Newer
+		done.Newer = plan.Newer
 		for _, step := range plan.Steps {
 			if err := s.apply(ctx, step); err != nil {
 				return err
@@ -162,7 +162,7 @@ func (m *Migration) planFor(st *state) (*Plan, error) {
 		if err := m.usable(st); err != nil {
 			return nil, err
 		}
-		return &Plan{Schema: m.schema(), Server: string(st.server), Newer: true}, nil
+		return &Plan{Schema: m.schema(), Newer: true}, nil
 	}
 	if err := m.refuse(st); err != nil {
 		return nil, err
@@ -177,9 +177,6 @@ func (m *Migration) leaveAlone(ctx context.Context) (*Plan, error) {
 	st, err := m.readRecords(ctx, m.DB)
 	if err != nil || !m.isNewer(st) {
 		return nil, nil //nolint:nilerr // what is wrong, if it still is, shows under the lock
-	}
-	if st.server, err = m.readServer(ctx, m.DB); err != nil {
-		return nil, err
 	}
 	return m.planFor(st)
 }

@@ -166,23 +166,3 @@ func defines(batch string) (kind moduleKind, name string, ok bool) {
 	name, ok = qualified(list[4:])
 	return kind, name, ok
 }
-
-// withoutOrAlter turns CREATE OR ALTER into CREATE and keeps the lines.
-func withoutOrAlter(batch string) string {
-	var out strings.Builder
-	rest := []string{"CREATE", "OR", "ALTER"}
-	for _, t := range tokens(batch) {
-		if t.significant() && len(rest) > 0 {
-			if !t.is(rest[0]) {
-				return batch
-			}
-			if rest[0] != "CREATE" {
-				rest = rest[1:]
-				continue
-			}
-			rest = rest[1:]
-		}
-		out.WriteString(t.text)
-	}
-	return out.String()
-}

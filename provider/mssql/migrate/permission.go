@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// refusals are the error numbers by which servers refuse what takes an owner's rights.
+// refusals are the error numbers by which the server refuses what takes an owner's rights.
 // Some are as well those of something that does not exist.
 var refusals = []int32{
 	229, 230, // on an object, on a column
 	262,      // to create something in the database
 	297, 300, // on the server
-	2759,     // CREATE SCHEMA failed; the error that says why came before
-	2760,     // schema
-	15151,    // role, user or schema of a GRANT
-	15247,    // the action as such
-	33557097, // Babelfish, for whatever it has no number for
+	2759,  // CREATE SCHEMA failed; the error that says why came before
+	2760,  // schema
+	15151, // role, user or schema of a GRANT
+	15247, // the action as such
 }
 
 // explain makes an error that comes of missing rights one that says so and matches

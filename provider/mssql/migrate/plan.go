@@ -13,8 +13,6 @@ import (
 type Plan struct {
 	// Schema is the name of the schema, as given.
 	Schema string
-	// Server is the kind of server that the text is for: "SQL Server" or "Babelfish".
-	Server string
 	// Newer tells that the schema is a newer release's, which serves these scripts'
 	// programs too. There are no steps then: it is that release's to migrate.
 	Newer bool
@@ -62,10 +60,8 @@ const (
 	reasonDisabled   = "it is disabled on the server"
 	reasonSetOptions = "it was created without QUOTED_IDENTIFIER and ANSI_NULLS"
 	reasonGone       = "the scripts no longer have it"
-	reasonOtherSite  = "only for SQL Server, recorded as skipped"
 	reasonComplete   = "all of it is applied"
 	reasonTaken      = "somebody has taken rights away that this release grants"
-	reasonTogether   = "functions and views are replaced together on this server"
 )
 
 // planner turns the difference between a state and the scripts into steps.
@@ -95,7 +91,7 @@ func makePlan(schema string, scripts *release, st *state) *Plan {
 	if st.complete < scripts.revision {
 		p.steps = append(p.steps, p.recordCompletion())
 	}
-	return &Plan{Schema: schema, Server: string(st.server), Steps: p.steps}
+	return &Plan{Schema: schema, Steps: p.steps}
 }
 
 // addScripts adds the numbered scripts that were not applied: those that come before
@@ -105,26 +101,15 @@ func (p *planner) addScripts(afterModules bool) {
 		if _, done := p.state.scripts[one.version]; done || one.afterModules != afterModules {
 			continue
 		}
-		step := Step{Name: one.name, Action: ActionApply, Reason: reasonNew}
-		if one.sqlServerOnly && p.state.server != sqlServer {
-			step.Action, step.Reason = ActionRecord, reasonOtherSite
-		} else {
-			step.Batches = p.rewrite(one.batches)
-		}
-		step.Batches = append(step.Batches, p.recordScript(one))
-		p.steps = append(p.steps, step)
+		p.steps = append(p.steps, Step{
+			Name: one.name, Action: ActionApply, Reason: reasonNew, Batches: append(p.rewrite(one.batches), p.recordScript(one)),
+		})
 	}
 }
 
 // addModules adds what brings the modules up to date.
 func (p *planner) addModules() {
-	if p.state.server == babelfish {
-		p.addTogether()
-	}
 	for _, one := range p.scripts.modules {
-		if p.state.server == babelfish && one.kind != kindProcedure {
-			continue
-		}
 		if reason := p.reason(one); reason != "" {
 			p.steps = append(p.steps, Step{
 				Name: one.file, Action: ActionApply, Reason: reason, Batches: p.define(one),
@@ -133,51 +118,10 @@ func (p *planner) addModules() {
 	}
 	for _, name := range p.leftOver() {
 		kind := p.state.modules[name].kind
-		if p.state.server == babelfish && kind != kindProcedure {
-			continue
-		}
 		p.steps = append(p.steps, Step{
 			Name: strings.ToLower(string(kind)) + " " + name, Action: ActionDrop, Reason: reasonGone, Batches: p.remove(name),
 		})
 	}
-}
-
-// addTogether replaces all functions and views in one step, if one of them needs it:
-// for a server that refuses to drop what another one reads.
-func (p *planner) addTogether() {
-	var batches []Batch
-	needed, why := false, reasonTogether
-	// Last defined, first dropped: views before functions, each from the last name.
-	for _, kind := range []moduleKind{kindView, kindFunction} {
-		for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.state.stored))) {
-			if _, ours := p.state.modules[name]; ours && p.state.stored[name].kind == kind {
-				batches = append(batches, p.drop(kind, name))
-			}
-		}
-	}
-	for _, name := range p.leftOver() {
-		if p.state.modules[name].kind != kindProcedure {
-			needed = true
-			batches = append(batches, p.forget(name))
-		}
-	}
-	for _, one := range p.scripts.modules {
-		if one.kind != kindProcedure {
-			reason := p.reason(one)
-			needed = needed || reason != ""
-			if reason == reasonEdited {
-				why = reason // the one reason that somebody is warned about
-			}
-			batches = append(batches, p.define(one)...)
-		}
-	}
-	if !needed {
-		return
-	}
-	p.steps = append(p.steps, Step{
-		Name: schemaFolder + "/functions and " + schemaFolder + "/views", Action: ActionApply,
-		Reason: why, Batches: batches,
-	})
 }
 
 // leftOver returns the names of the modules that we once applied and no longer have.
@@ -214,17 +158,11 @@ func (p *planner) reason(one module) string {
 	}
 }
 
-// define returns the batches of a module, and the one that records it. What stands in
-// its way is dropped before: something else of the same name, or, where nothing can be
-// altered, whatever there is.
+// define returns the batches of a module, and the one that records it. Something else of
+// the same name is dropped before.
 func (p *planner) define(one module) []Batch {
 	batches := p.rewrite(one.batches)
-	stored, there := p.state.stored[one.name]
-	if p.state.server == babelfish {
-		definition := &batches[one.definition]
-		definition.Text = withoutOrAlter(definition.Text)
-	}
-	if there && (p.state.server == babelfish || stored.kind != one.kind) {
+	if stored, there := p.state.stored[one.name]; there && stored.kind != one.kind {
 		batches = slices.Insert(batches, 0, p.drop(stored.kind, one.name))
 	}
 	return append(batches, p.recordModule(one))

@@ -12,9 +12,9 @@ import (
 )
 
 // migrated is the state of a schema after all of the scripts.
-func migrated(s *release, kind server) *state {
+func migrated(s *release) *state {
 	st := &state{
-		server: kind, exists: true, recorded: true, revision: s.revision, oldest: s.oldest, complete: s.revision,
+		exists: true, recorded: true, revision: s.revision, oldest: s.oldest, complete: s.revision,
 		scripts: map[int]recordedScript{}, modules: map[string]recordedModule{}, stored: map[string]storedModule{},
 	}
 	for _, one := range s.numbered {
@@ -46,7 +46,7 @@ func TestPlan(t *testing.T) {
 		state   *state
 		want    []string
 	}{
-		{"nothing there", three, &state{server: sqlServer}, []string{
+		{"nothing there", three, &state{}, []string{
 			"create schema [x]: it does not exist, or this login may not see it",
 			"record revision 3: not applied yet",
 			"apply schema/0001_things.sql: not applied yet",
@@ -59,8 +59,8 @@ func TestPlan(t *testing.T) {
 			"apply schema/0005_tidy.sql: not applied yet",
 			"record revision 3: all of it is applied",
 		}},
-		{"up to date", three, migrated(three, sqlServer), nil},
-		{"from one to three", three, migrated(one, sqlServer), []string{
+		{"up to date", three, migrated(three), nil},
+		{"from one to three", three, migrated(one), []string{
 			"record revision 3: not applied yet",
 			"apply schema/0004_sizes.sql: not applied yet",
 			"apply schema/functions/things_of.sql: its text has changed",
@@ -68,22 +68,6 @@ func TestPlan(t *testing.T) {
 			"drop procedure count_red_things: the scripts no longer have it",
 			"apply schema/0005_tidy.sql: not applied yet",
 			"record revision 3: all of it is applied",
-		}},
-		{"from one to three on Babelfish", three, migrated(one, babelfish), []string{
-			"record revision 3: not applied yet",
-			"apply schema/0004_sizes.sql: not applied yet",
-			"apply schema/functions and schema/views: functions and views are replaced together on this server",
-			"apply procedures/add_thing.sql: its text has changed",
-			"drop procedure count_red_things: the scripts no longer have it",
-			"apply schema/0005_tidy.sql: not applied yet",
-			"record revision 3: all of it is applied",
-		}},
-		{"another server's script", one, &state{server: babelfish, recorded: true, revision: 1, scripts: map[int]recordedScript{1: {}, 3: {}}}, []string{
-			"record schema/0002_storage.sql: only for SQL Server, recorded as skipped",
-			"apply schema/functions and schema/views: functions and views are replaced together on this server",
-			"apply procedures/add_thing.sql: not applied yet",
-			"apply procedures/count_red_things.sql: not applied yet",
-			"record revision 1: all of it is applied",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,23 +89,12 @@ func TestPlanRepairsModules(t *testing.T) {
 			st.stored["add_thing"] = storedModule{kindProcedure, []byte("stored add_thing"), false}
 		},
 	} {
-		st := migrated(s, sqlServer)
+		st := migrated(s)
 		damage(st)
 		want := []string{"apply procedures/add_thing.sql: " + reason}
 		if diff := cmp.Diff(want, outline(makePlan("x", s, st))); diff != "" {
 			t.Error(diff)
 		}
-	}
-}
-
-func TestPlanTellsOfAnEditAmongAll(t *testing.T) {
-	t.Parallel()
-	s := releaseOne.load(t)
-	st := migrated(s, babelfish)
-	st.stored["things_of"] = storedModule{kindFunction, []byte("edited"), true}
-	want := []string{"apply schema/functions and schema/views: " + reasonEdited}
-	if diff := cmp.Diff(want, outline(makePlan("x", s, st))); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -136,21 +109,17 @@ func TestPlanDropsInOrder(t *testing.T) {
 		"procedures/count_red_things.sql": "",
 		"procedures/red_things.sql":       "CREATE OR ALTER PROCEDURE duroxide.red_things AS SELECT 1 AS a;",
 	}).load(t)
-	for kind, want := range map[server][]string{
-		sqlServer: {"DROP VIEW IF EXISTS [x].[red_things];", "DROP PROCEDURE IF EXISTS [x].[count_red_things];", "DROP FUNCTION IF EXISTS [x].[things_of];"},
-		babelfish: {"DROP VIEW IF EXISTS [x].[red_things];", "DROP FUNCTION IF EXISTS [x].[things_of];", "DROP VIEW IF EXISTS [x].[red_things];", "DROP PROCEDURE IF EXISTS [x].[count_red_things];"},
-	} {
-		var drops []string
-		for _, step := range makePlan("x", after, migrated(before, kind)).Steps {
-			for _, batch := range step.Batches {
-				if strings.HasPrefix(batch.Text, "DROP") {
-					drops = append(drops, batch.Text)
-				}
+	want := []string{"DROP VIEW IF EXISTS [x].[red_things];", "DROP PROCEDURE IF EXISTS [x].[count_red_things];", "DROP FUNCTION IF EXISTS [x].[things_of];"}
+	var drops []string
+	for _, step := range makePlan("x", after, migrated(before)).Steps {
+		for _, batch := range step.Batches {
+			if strings.HasPrefix(batch.Text, "DROP") {
+				drops = append(drops, batch.Text)
 			}
 		}
-		if diff := cmp.Diff(want, drops); diff != "" {
-			t.Errorf("%s: %s", kind, diff)
-		}
+	}
+	if diff := cmp.Diff(want, drops); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -158,7 +127,7 @@ func TestPlanText(t *testing.T) {
 	t.Parallel()
 	s := releaseOne.load(t)
 	var script, again bytes.Buffer
-	plan := makePlan("te'n]ant", s, &state{server: sqlServer})
+	plan := makePlan("te'n]ant", s, &state{})
 	_, err := plan.WriteTo(&script)
 	must(t, err)
 	text := script.String()
@@ -268,14 +237,14 @@ func TestRefuse(t *testing.T) {
 		state   *state
 		want    error
 	}{
-		{"older", two, migrated(one, sqlServer), nil},
-		{"the same", one, migrated(one, sqlServer), nil},
-		{"newer, and serves it", one, migrated(two, sqlServer), nil},
-		{"two releases newer", one, migrated(three, sqlServer), ErrNewerSchema},
-		{"the one before", two, migrated(three, sqlServer), nil},
-		{"newer modules only", one, migrated(laterModules, sqlServer), ErrNewerSchema},
-		{"another history", changed, migrated(one, sqlServer), ErrChangedScript},
-		{"another history, newer", changed, migrated(two, sqlServer), ErrChangedScript},
+		{"older", two, migrated(one), nil},
+		{"the same", one, migrated(one), nil},
+		{"newer, and serves it", one, migrated(two), nil},
+		{"two releases newer", one, migrated(three), ErrNewerSchema},
+		{"the one before", two, migrated(three), nil},
+		{"newer modules only", one, migrated(laterModules), ErrNewerSchema},
+		{"another history", changed, migrated(one), ErrChangedScript},
+		{"another history, newer", changed, migrated(two), ErrChangedScript},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -303,7 +272,7 @@ func TestUsable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			st := migrated(two, sqlServer)
+			st := migrated(two)
 			c.damage(st)
 			m := &Migration{release: one}
 			err := m.usable(st)

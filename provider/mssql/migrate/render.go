@@ -20,10 +20,10 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 		fmt.Fprintf(&out, "-- Schema %s is up to date: there is nothing to do.\n", Quote(p.Schema))
 		return out.WriteTo(w)
 	}
-	fmt.Fprintf(&out, `-- Migrates schema %s, on %s, in %d transactions. Run it as the owner, with
+	fmt.Fprintf(&out, `-- Migrates schema %s in %d transactions. Run it as the owner, with
 --     sqlcmd -b -x -i <this file>
 -- It was made for the state the schema was in; if it stops, make a new one.
-`, Quote(p.Schema), p.Server, len(p.Steps))
+`, Quote(p.Schema), len(p.Steps))
 	writeBatch(&out, takeLockByHand(p.Schema))
 	writeBatch(&out, sessionOptions)
 	for i, step := range p.Steps {
@@ -57,7 +57,7 @@ func Export(w io.Writer, schema string) error {
 
 // export is [Export] for any release.
 func (s *release) export(w io.Writer, schema string) error {
-	plan := makePlan(schema, s, &state{server: sqlServer, exists: true})
+	plan := makePlan(schema, s, &state{exists: true})
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "-- Creates schema %s: version %d, revision %d.\n", Quote(schema), s.version(), s.revision)
 	writeBatch(&out, moduleOptions)

@@ -37,8 +37,9 @@ func roleNames(schema string) []string {
 }
 
 // CheckSchemaName refuses a name that cannot be a schema's: empty, longer than 100
-// UTF-16 units, with control characters, or with a blank at either end, which
-// SQL Server would not tell from the name without it.
+// UTF-16 units, with control characters, with a blank at either end, which SQL Server
+// would not tell from the name without it, or with a dot or a bracket, which the driver
+// cannot send in the name of a table type.
 func CheckSchemaName(name string) error {
 	switch {
 	case name == "":
@@ -51,6 +52,8 @@ func CheckSchemaName(name string) error {
 		return fmt.Errorf("the schema name %q has control characters", name)
 	case strings.TrimSpace(name) != name:
 		return fmt.Errorf("the schema name %q begins or ends with a blank", name)
+	case strings.ContainsAny(name, ".[]"):
+		return fmt.Errorf("the schema name %q has a dot or a bracket, which the driver cannot send in the name of a table type", name)
 	}
 	return nil
 }

@@ -33,31 +33,17 @@ func TestRewrite(t *testing.T) {
 func TestCheckSchemaName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"duroxide", "a", "dbo", "tenant-1 a'ü", "a]b", "'; DROP TABLE x --", strings.Repeat("ü", 100), strings.Repeat("😀", 50),
+		"duroxide", "a", "dbo", "tenant-1 a'ü", "'; DROP TABLE x --", strings.Repeat("ü", 100), strings.Repeat("😀", 50),
 	} {
 		if err := CheckSchemaName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{
-		"", " a", "a ", "a\u00a0", "a\nb", "a\x00", "\u0085", "\xff", strings.Repeat("a", 101), strings.Repeat("😀", 51),
+		"", " a", "a ", "a\u00a0", "a\nb", "a\x00", "\u0085", "\xff", strings.Repeat("a", 101), strings.Repeat("😀", 51), "a]b", "a[b", "a.b",
 	} {
 		if CheckSchemaName(name) == nil {
 			t.Errorf("%q was accepted", name)
-		}
-	}
-}
-
-func TestWithoutOrAlter(t *testing.T) {
-	t.Parallel()
-	for source, want := range map[string]string{
-		"-- CREATE OR ALTER\nCREATE OR ALTER PROCEDURE p\nAS SELECT 1 OR ALTER": "-- CREATE OR ALTER\nCREATE   PROCEDURE p\nAS SELECT 1 OR ALTER",
-		"create /* a */ or\nalter view v":                                       "create /* a */ \n view v",
-		"GRANT SELECT ON v TO r":                                                "GRANT SELECT ON v TO r",
-		"CREATE PROCEDURE p":                                                    "CREATE PROCEDURE p",
-	} {
-		if diff := cmp.Diff(want, withoutOrAlter(source)); diff != "" {
-			t.Error(diff)
 		}
 	}
 }

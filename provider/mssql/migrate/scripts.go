@@ -38,9 +38,8 @@ type script struct {
 	// creates are the tables and types that the script creates, and changes all that it does to tables.
 	creates []object
 	changes []change
-	// sqlServerOnly and afterModules are what its first lines say.
-	sqlServerOnly bool
-	afterModules  bool
+	// afterModules is what its first line says.
+	afterModules bool
 }
 
 // object is a table or type of the schema.
@@ -142,7 +141,7 @@ func (s *release) loadNumbered(files fs.FS) error {
 		one := script{
 			version: i + 1, name: name, checksum: source.checksum, batches: source.batches, creates: creates, changes: altered,
 		}
-		if err := one.readMarks(source.text); err != nil {
+		if err := one.readMark(source.text); err != nil {
 			return err
 		}
 		s.numbered = append(s.numbered, one)
@@ -151,22 +150,13 @@ func (s *release) loadNumbered(files fs.FS) error {
 	return nil
 }
 
-// readMarks reads the lines at the beginning that say where the script belongs.
-func (s *script) readMarks(text string) error {
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		mark, found := strings.CutPrefix(strings.TrimSpace(line), "-- ")
-		switch {
-		case found && mark == "only: sqlserver":
-			s.sqlServerOnly = true
-		case found && mark == "after: modules":
-			s.afterModules = true
-		case strings.HasPrefix(mark, "only:"), strings.HasPrefix(mark, "after:"):
-			return fmt.Errorf("%s:%d: unknown mark %q; there are \"only: sqlserver\" and \"after: modules\"", s.name, number, mark)
-		default:
-			return nil
-		}
+// readMark reads the first line, which may say when the script is applied.
+func (s *script) readMark(text string) error {
+	line, _, _ := strings.Cut(text, "\n")
+	mark := strings.TrimPrefix(strings.TrimSpace(line), "-- ")
+	s.afterModules = mark == "after: modules"
+	if !s.afterModules && strings.HasPrefix(mark, "after:") {
+		return fmt.Errorf("%s:1: unknown mark %q; there is only \"after: modules\"", s.name, mark)
 	}
 	return nil
 }
@@ -275,6 +265,6 @@ func (s *release) notePageLocks(list []token) {
 	}
 }
 
-// moduleName is what a module may be called. Some servers fold the case of names, so
+// moduleName is what a module may be called. Most collations fold the case of names, so
 // there is only one.
 var moduleName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)

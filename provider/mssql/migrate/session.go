@@ -42,9 +42,8 @@ const (
 // withLock runs f on a connection that holds the lock, however long another process
 // holds it; the context sets the limit.
 func (m *Migration) withLock(ctx context.Context, f func(*session) error) error {
-	// The first time it hardly waits, so that somebody who watches is told at once. Not
-	// 0, which Babelfish calls an error.
-	wait := time.Millisecond
+	// The first time it does not wait, so that somebody who watches is told at once.
+	wait := time.Duration(0)
 	for {
 		busy, err := m.tryWithLock(ctx, wait, f)
 		if !busy || err != nil {
@@ -59,8 +58,7 @@ func (m *Migration) withLock(ctx context.Context, f func(*session) error) error 
 
 // tryWithLock waits for the lock for a while and runs f with it, or reports that it is
 // busy. The connection is closed afterwards, not returned to the pool: with it go the
-// lock and the options. And a wait that has failed is not repeated on the same
-// connection, because Babelfish crashes, all of it, at the fifth.
+// lock and the options.
 func (m *Migration) tryWithLock(ctx context.Context, wait time.Duration, f func(*session) error) (busy bool, err error) {
 	conn, err := m.DB.Conn(ctx)
 	if err != nil {

@@ -8,17 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 )
 
-// server is a dialect of T-SQL. Its text is what a person reads.
-type server string
-
-const (
-	sqlServer server = "SQL Server"
-	babelfish server = "Babelfish"
-)
-
 // state is what a database holds for one schema.
 type state struct {
-	server server
 	// exists tells whether there is a schema of that name, recorded whether it is ours:
 	// whether it has the tables that record migrations.
 	exists   bool
@@ -31,7 +22,7 @@ type state struct {
 	revision, oldest, complete int
 	// stored are the modules that are there, by name, ours or not.
 	stored map[string]storedModule
-	// tables are what the server has; nil for a server that describes them in its own way.
+	// tables are what the server has.
 	tables tables
 }
 
@@ -72,30 +63,16 @@ func (m *Migration) readState(ctx context.Context, db mssqldb.DBTX) (*state, err
 	if err != nil {
 		return nil, err
 	}
-	if st.server, err = m.readServer(ctx, db); err != nil {
-		return nil, fmt.Errorf("asking for the kind of server: %w", err)
-	}
 	if st.stored, err = m.readStored(ctx, db); err != nil {
 		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
 	}
-	if st.server == sqlServer {
-		if st.tables, err = m.readTables(ctx, db); err != nil {
-			return nil, fmt.Errorf("reading the tables of schema %s: %w", Quote(schema), err)
-		}
+	if st.tables, err = m.readTables(ctx, db); err != nil {
+		return nil, fmt.Errorf("reading the tables of schema %s: %w", Quote(schema), err)
 	}
 	if st.isUnreadable() {
 		return nil, m.forbidden(errUnreadable)
 	}
 	return st, nil
-}
-
-// readServer asks what dialect the server speaks.
-func (m *Migration) readServer(ctx context.Context, db mssqldb.DBTX) (server, error) {
-	property, err := m.on(db).GetServerKind(ctx)
-	if property != nil && *property == "1" {
-		return babelfish, err
-	}
-	return sqlServer, err
 }
 
 // readRecords reads what was applied, from the view, which the runtime role may read

@@ -362,9 +362,6 @@ func TestUpRepairsAFunction(t *testing.T) {
 func TestVerifyFindsPageLocks(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, releaseOne.load(t))
-	if kind := serverKind(t, m); kind != sqlServer {
-		t.Skipf("SKIPPED: %s has no page locks", kind)
-	}
 	up(t, m)
 	run(t, m, "ALTER INDEX pk_things ON duroxide.things SET (ALLOW_PAGE_LOCKS = ON)")
 	problems, err := m.Verify(t.Context())

@@ -61,8 +61,6 @@ func (p Problem) String() string {
 // Status is how a schema compares with the scripts.
 type Status struct {
 	Schema string
-	// Server is "SQL Server" or "Babelfish".
-	Server string
 	// Exists tells whether there is a schema that was ever migrated.
 	Exists bool
 	// Version is that of the last numbered script applied, Revision that of the set of
@@ -93,7 +91,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 		return nil, m.explain(ctx, err)
 	}
 	status := &Status{
-		Schema: m.schema(), Server: string(st.server), Exists: st.recorded,
+		Schema: m.schema(), Exists: st.recorded,
 		Version: st.newest(), Latest: m.release.version(),
 		Revision: st.revision, LatestRevision: m.release.revision, OldestRevision: st.oldest,
 	}
@@ -107,7 +105,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 	if !st.recorded {
 		return status, nil
 	}
-	locks, err := m.pageLocks(ctx, st.server)
+	locks, err := m.pageLocks(ctx)
 	if err != nil {
 		return nil, m.explain(ctx, err)
 	}
@@ -184,12 +182,8 @@ func (m *Migration) moduleProblems(st *state) []Problem {
 	return problems
 }
 
-// pageLocks finds the indexes that allow page locks against the scripts' will. Only
-// SQL Server has such locks.
-func (m *Migration) pageLocks(ctx context.Context, server server) ([]Problem, error) {
-	if server != sqlServer {
-		return nil, nil
-	}
+// pageLocks finds the indexes that allow page locks against the scripts' will.
+func (m *Migration) pageLocks(ctx context.Context) ([]Problem, error) {
 	allowed, err := m.on(m.DB).ListIndexesWithPageLocks(ctx, mssqldb.ListIndexesWithPageLocksParams{Schema: m.schema()})
 	if err != nil {
 		return nil, fmt.Errorf("reading the indexes of schema %s: %w", Quote(m.schema()), err)

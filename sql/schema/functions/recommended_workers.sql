@@ -17,7 +17,7 @@
 --
 -- Hints: INDEX names the index of each count, which has all columns that the count needs. A
 --   reader that went from the index to the row could deadlock with a writer of both.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage.sql.
 CREATE OR ALTER FUNCTION duroxide.recommended_workers (@turns INT, @activities INT)
 RETURNS INT
 AS

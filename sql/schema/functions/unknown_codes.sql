@@ -9,23 +9,13 @@
 --
 -- Returns: the codes, by number, name and version.
 --
--- Locks: code_names, known_code_names, known_code (shared, while it reads; none under row
+-- Locks: code_names, and those of known_codes (shared, while it reads; none under row
 --   versioning).
---
--- Hints: INDEX seeks the sets that have a name. A plan that was made for an empty table would
---   read the whole table.
 CREATE OR ALTER FUNCTION duroxide.unknown_codes (@activity BIT, @since BIGINT)
 RETURNS TABLE
 AS
 RETURN (
     SELECT n.id AS code_id, n.name, n.version
     FROM duroxide.code_names AS n
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM duroxide.known_code_names AS kn WITH (INDEX (ix_known_code_names_code))
-        INNER JOIN duroxide.known_code AS k ON k.id = kn.known_id
-        WHERE kn.code_id = n.id
-          AND k.activity = @activity
-          AND k.seen_at > @since
-    )
+    WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_codes(@activity, @since) AS k WHERE k.code_id = n.id)
 );

@@ -16,15 +16,18 @@
 --
 -- Hints: FORCESEEK reads the messages of kind 0, and of each queue from its oldest message on,
 --   however many others wait. LOOP JOIN goes from queue to queue. KEEPFIXED PLAN prevents a new plan
---   when many rows have changed, see 0005_storage_sqlserver.sql.
+--   when many rows have changed, see 0005_storage.sql.
 CREATE OR ALTER FUNCTION duroxide.waiting_messages (@instance_id NVARCHAR(400), @now BIGINT)
 RETURNS @waiting TABLE (id BIGINT NOT NULL PRIMARY KEY)
 AS
 BEGIN
     DECLARE @queues TABLE (queue NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-    DECLARE @left INT = 10, @queue NVARCHAR(400), @last NVARCHAR(400), @id BIGINT, @kind TINYINT, @visible_at BIGINT;
+    DECLARE @left INT = 10, @queue NVARCHAR(400), @last NVARCHAR(400) = N'', @id BIGINT, @kind TINYINT, @visible_at BIGINT;
+    -- The queue named by the empty text is read with these, as the loop below begins behind it.
     INSERT INTO @queues (queue)
-    SELECT DISTINCT q.queue
+    SELECT N''
+    UNION
+    SELECT q.queue
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
     WHERE q.instance_id = @instance_id
       AND q.kind = 0
@@ -46,15 +49,15 @@ BEGIN
     WHERE w.kind = 4
       AND w.visible_at <= @now
     OPTION (LOOP JOIN, KEEPFIXED PLAN);
-    -- The other queues, one seek for each. Every name is greater than the empty text or is that.
+    -- The other queues, one seek for each: it passes all messages of the queue before.
     WHILE @left > 0
     BEGIN
         SELECT @queue = NULL, @left = @left - 1;
         SELECT TOP (1) @queue = q.queue, @id = q.id, @kind = q.kind, @visible_at = q.visible_at
-        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id)))
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
         WHERE q.instance_id = @instance_id
           AND q.queue IS NOT NULL
-          AND (@last IS NULL OR q.queue > @last)
+          AND q.queue > @last
         ORDER BY q.queue, q.id
         OPTION (KEEPFIXED PLAN);
         IF @queue IS NULL

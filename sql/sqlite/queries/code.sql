@@ -25,6 +25,17 @@ UPDATE known_code
 SET seen_at = @now
 WHERE id = @id;
 
+-- Lists the codes in sets of a kind, and when a set with the code was last seen.
+--
+-- name: ListNamedCodes :many
+SELECT k.code_id, CAST(max(s.seen_at) AS INTEGER) AS seen_at
+FROM known_code AS s
+JOIN known_code_names AS k ON k.known_id = s.id
+WHERE s.kind = @kind
+  AND s.seen_at > @seen_after
+  AND k.code_id > 0
+GROUP BY k.code_id;
+
 -- Adds code to a set.
 --
 -- name: AddKnownCodeName :exec
@@ -47,12 +58,11 @@ DELETE FROM known_code
 WHERE kind IN (0, 1)
   AND seen_at <= @seen_before;
 
--- Deletes names whose set is gone. Set 0 has names, but no row in known_code.
+-- Deletes names whose set is gone.
 --
 -- name: DeleteKnownCodeNames :exec
 DELETE FROM known_code_names
-WHERE known_code_names.known_id > 0
-  AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id);
+WHERE NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id);
 
 -- Deletes tags whose set is gone.
 --

@@ -1,8 +1,8 @@
 -- Adds a message that could not be decoded. The caller deletes it from its queue.
 --
 -- name: AddDeadLetter :exec
-INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
-VALUES (@queue, @queue_id, @instance_id, @work_item, @error, @created_at);
+INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, payload_id, error, created_at)
+VALUES (@queue, @queue_id, @instance_id, @work_item, @payload_id, @error, @created_at);
 
 -- name: CountDeadLetters :one
 SELECT count(*) FROM dead_letters;
@@ -26,9 +26,10 @@ ORDER BY id
 LIMIT @most;
 
 -- name: GetDeadLetter :one
-SELECT *
-FROM dead_letters
-WHERE id = @id;
+SELECT d.id, d.queue, d.instance_id, d.work_item, p.text AS payload, d.error, d.created_at
+FROM dead_letters AS d
+LEFT JOIN payload_texts AS p ON p.id = d.payload_id
+WHERE d.id = @id;
 
 -- name: DeleteDeadLettersOf :exec
 DELETE FROM dead_letters

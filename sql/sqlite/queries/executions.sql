@@ -30,7 +30,7 @@ WHERE major = @major
 --
 -- name: SetExecutionStatus :one
 UPDATE executions
-SET status = @status, output = @output, completed_at = @completed_at
+SET status = @status, output = @output, payload_id = @payload_id, completed_at = @completed_at
 WHERE executions.instance_id = @instance_id
   AND executions.execution_id = @execution_id
 RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = @instance_id) AS has_delta;
@@ -39,7 +39,7 @@ RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = @instance_id
 --
 -- name: EndExecution :exec
 UPDATE executions
-SET status = @status, output = @output, completed_at = @completed_at
+SET status = @status, output = @output, payload_id = @payload_id, completed_at = @completed_at
 WHERE instance_id = @instance_id
   AND execution_id = @execution_id;
 
@@ -54,6 +54,7 @@ SELECT
     e.execution_id,
     e.status,
     e.output,
+    p.text AS payload,
     e.started_at,
     e.completed_at,
     (
@@ -63,6 +64,7 @@ SELECT
           AND h.execution_id = e.execution_id
     ) AS event_count
 FROM executions AS e
+LEFT JOIN payload_texts AS p ON p.id = e.payload_id
 WHERE e.instance_id = @instance_id
   AND e.execution_id = @execution_id;
 

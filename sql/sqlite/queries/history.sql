@@ -1,25 +1,27 @@
 -- Adds an event. A duplicate id violates the primary key, so no event is ever replaced.
 --
 -- name: AppendEvent :exec
-INSERT INTO history (instance_id, execution_id, event_id, event_type, event_data, created_at)
-VALUES (@instance_id, @execution_id, @event_id, @event_type, @event_data, @created_at);
+INSERT INTO history (instance_id, execution_id, event_id, event_type, event_data, payload_id, created_at)
+VALUES (@instance_id, @execution_id, @event_id, @event_type, @event_data, @payload_id, @created_at);
 
 -- name: ReadExecution :many
-SELECT event_id, event_data
-FROM history
-WHERE instance_id = @instance_id
-  AND execution_id = @execution_id
-ORDER BY event_id;
+SELECT h.event_id, h.event_data, p.text AS payload
+FROM history AS h
+LEFT JOIN payload_texts AS p ON p.id = h.payload_id
+WHERE h.instance_id = @instance_id
+  AND h.execution_id = @execution_id
+ORDER BY h.event_id;
 
 -- Reads the events from an id on, for a caller that has those before it.
 --
 -- name: ReadExecutionFrom :many
-SELECT event_id, event_data
-FROM history
-WHERE instance_id = @instance_id
-  AND execution_id = @execution_id
-  AND event_id >= @event_id
-ORDER BY event_id;
+SELECT h.event_id, h.event_data, p.text AS payload
+FROM history AS h
+LEFT JOIN payload_texts AS p ON p.id = h.payload_id
+WHERE h.instance_id = @instance_id
+  AND h.execution_id = @execution_id
+  AND h.event_id >= @event_id
+ORDER BY h.event_id;
 
 -- Finds the highest execution id that is stored; 0 for an unknown instance.
 --

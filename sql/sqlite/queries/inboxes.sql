@@ -524,7 +524,7 @@ WHERE NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = n.instance_
 ON CONFLICT (instance_id) DO NOTHING;
 
 -- name: GetLock :one
-SELECT locked_until, locked_at
+SELECT locked_until, locked_at, code_id
 FROM inboxes
 WHERE instance_id = @instance_id
   AND lock_token = @lock_token;

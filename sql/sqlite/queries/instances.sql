@@ -93,8 +93,10 @@ SELECT
     q.work_item AS start_item,
     f.event_id AS first_id,
     f.event_data AS first_event,
+    fp.text AS first_payload,
     l.event_id AS last_id,
-    l.event_data AS last_event
+    l.event_data AS last_event,
+    lp.text AS last_payload
 FROM json_each(CAST(@instances AS TEXT)) AS j
 LEFT JOIN instances AS i ON i.instance_id = j.value
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
@@ -107,7 +109,18 @@ LEFT JOIN history AS f
 LEFT JOIN history AS l
     ON l.instance_id = f.instance_id AND l.execution_id = f.execution_id
    AND l.event_id = (SELECT MAX(h.event_id) FROM history AS h WHERE h.instance_id = f.instance_id AND h.execution_id = f.execution_id)
+LEFT JOIN payload_texts AS fp ON fp.id = f.payload_id
+LEFT JOIN payload_texts AS lp ON lp.id = l.payload_id
 ORDER BY j.key;
+
+-- Returns those of a JSON list whose current execution has ended.
+--
+-- name: ListEndedOf :many
+SELECT i.instance_id
+FROM json_each(CAST(@instances AS TEXT)) AS j
+INNER JOIN instances AS i ON i.instance_id = j.value
+INNER JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status IN ('Completed', 'Failed');
 
 -- name: InstanceExists :one
 SELECT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id) AS found;
@@ -128,6 +141,7 @@ SELECT
     i.current_execution_id,
     e.status,
     e.output,
+    p.text AS payload,
     i.created_at,
     CAST(max(i.updated_at, coalesce((
         SELECT h.created_at
@@ -140,6 +154,7 @@ SELECT
     i.parent_instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT JOIN payload_texts AS p ON p.id = e.payload_id
 WHERE i.instance_id = @instance_id;
 
 -- name: ListInstances :many

@@ -2,8 +2,12 @@
 -- inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 --
 -- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
-VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
+INSERT INTO orchestrator_queue (
+    instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at, lock_token, attempt_count, unnamed_count
+)
+VALUES (
+    @instance_id, @kind, @queue, @code_id, @work_item, @payload_id, @visible_at, @created_at, @lock_token, @attempt_count, @unnamed_count
+);
 
 -- Whether a new queue message waits without making its instance fetchable (kind 4): behind an
 -- older one of its queue, or because a message of another queue makes the instance fetchable.
@@ -23,35 +27,42 @@ SELECT EXISTS (
 ) AS waits;
 
 -- Gives a turn every visible message of its instance, including messages that a dead
--- turn had: the lease on the instance keeps other turns away.
+-- turn had: the lease on the instance keeps other turns away. A fetch that names its code forgets
+-- the attempts of those that named none.
 --
 -- All kinds are named here and below because the index has the kind before the time.
 -- So the query does not read future timers, of which an instance may have many.
 --
 -- name: LockMessages :many
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE instance_id = @instance_id
   AND kind IN (0, 1, 2, 3)
   AND visible_at <= @now
-RETURNING id, kind, queue, work_item, attempt_count;
+RETURNING id, kind, queue, work_item, payload_id, attempt_count;
 
 -- Does what LockMessages does, with one seek for all kinds, for an instance that should have no hidden
 -- messages: those would be read, too.
 --
 -- name: LockVisibleMessages :many
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE instance_id = @instance_id
   AND kind <= 3
   AND visible_at <= @now
-RETURNING id, kind, queue, work_item, attempt_count;
+RETURNING id, kind, queue, work_item, payload_id, attempt_count;
 
 -- Lists the oldest messages of a queue, at most 100. LockMessages has locked the instance, and
 -- that is enough: nobody else reads or deletes its messages.
 --
 -- name: PeekQueue :many
-SELECT id, kind, queue, work_item, visible_at
+SELECT id, kind, queue, work_item, payload_id, visible_at
 FROM orchestrator_queue
 WHERE instance_id = @instance_id
   AND queue = CAST(@queue AS TEXT)
@@ -79,7 +90,7 @@ WITH RECURSIVE queues AS (
     WHERE p.queue IS NOT NULL
     LIMIT 10
 )
-SELECT m.id, m.kind, m.queue, m.work_item, m.visible_at
+SELECT m.id, m.kind, m.queue, m.work_item, m.payload_id, m.visible_at
 FROM queues AS p
 JOIN orchestrator_queue AS m ON m.id = (
     SELECT min(q.id)
@@ -105,7 +116,7 @@ WHERE orchestrator_queue.id IN (
 --
 -- name: ParkMessages :exec
 UPDATE orchestrator_queue
-SET kind = 4, lock_token = NULL, attempt_count = 0, misfit = NULL, misfit_at = NULL
+SET kind = 4, lock_token = NULL, attempt_count = 0, unnamed_count = 0, misfit = NULL, misfit_at = NULL
 WHERE instance_id = @instance_id
   AND kind = 0
   AND visible_at <= @locked_at
@@ -161,7 +172,10 @@ WHERE instance_id = @instance_id
 --
 -- name: LockMessage :exec
 UPDATE orchestrator_queue
-SET lock_token = @lock_token, attempt_count = attempt_count + 1
+SET
+    lock_token = @lock_token,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE id = @id;
 
 -- Deletes the messages of a turn. They were visible when the turn locked them; messages
@@ -175,14 +189,16 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token;
 
 -- Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
--- time, and with a NULL misfit its misfit.
+-- time, and with a NULL misfit its misfit. give_back takes an attempt back, and unnamed_back only
+-- that of a fetch that named no code.
 --
 -- name: UnlockMessages :exec
 UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(sqlc.narg(visible_at), visible_at),
-    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0),
+    attempt_count = max(attempt_count - max(CAST(@give_back AS INTEGER), min(CAST(@unnamed_back AS INTEGER), unnamed_count)), 0),
+    unnamed_count = max(unnamed_count - CAST(@unnamed_back AS INTEGER), 0),
     misfit = coalesce(sqlc.narg(misfit), misfit),
     misfit_at = CASE WHEN sqlc.narg(misfit) IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(@now AS INTEGER)) END
 WHERE instance_id = @instance_id

@@ -11,8 +11,9 @@ SELECT
     ) AS event_count,
     (
         -- octet_length counts UTF-8 bytes where length would count characters.
-        SELECT CAST(coalesce(sum(octet_length(h.event_data)), 0) AS INTEGER)
+        SELECT CAST(coalesce(sum(octet_length(h.event_data) + coalesce(p.json_bytes, 0)), 0) AS INTEGER)
         FROM history AS h
+        LEFT JOIN payload_texts AS p ON p.id = h.payload_id
         WHERE h.instance_id = i.instance_id
           AND h.execution_id = i.current_execution_id
     ) AS event_bytes,

@@ -2,12 +2,12 @@
 --
 -- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
-    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
-    ready, lock_token, locked_until, attempt_count
+    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, payload_id, visible_at, created_at,
+    ready, lock_token, locked_until, attempt_count, unnamed_count
 )
 VALUES (
-    @instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now,
-    @ready, @lock_token, @locked_until, @attempt_count
+    @instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @payload_id, @now, @now,
+    @ready, @lock_token, @locked_until, @attempt_count, @unnamed_count
 );
 
 -- Makes activities ready whose delay or lease has ended, at most 256, longest wait
@@ -457,19 +457,30 @@ WHERE w.ready_at <= CAST(@ready_by AS INTEGER)
   AND (CAST(@instance_id AS TEXT) = '' OR w.instance_id = @instance_id)
 GROUP BY w.instance_id;
 
--- Locks an activity that the caller has chosen in the same transaction.
+-- Locks an activity that the caller has chosen in the same transaction. A fetch that names its
+-- code forgets the attempts of those that named none.
 --
 -- name: LockWork :one
 UPDATE worker_queue
-SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
+SET
+    ready = 0,
+    lock_token = @lock_token,
+    locked_until = @locked_until,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE id = @work_id
-RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at;
+RETURNING instance_id, session_id, work_item, payload_id, attempt_count, heartbeat, created_at;
 
 -- Does what LockWork does, for a caller that has the activity's data in memory.
 --
 -- name: LockKeptWork :exec
 UPDATE worker_queue
-SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
+SET
+    ready = 0,
+    lock_token = @lock_token,
+    locked_until = @locked_until,
+    attempt_count = attempt_count + 1 - CASE WHEN CAST(@unnamed AS INTEGER) THEN 0 ELSE unnamed_count END,
+    unnamed_count = CASE WHEN CAST(@unnamed AS INTEGER) THEN unnamed_count + 1 ELSE 0 END
 WHERE id = @work_id;
 
 -- Does what FinishWork does when no activity has a session. A statement of its own saves the
@@ -511,10 +522,19 @@ SET
     lock_token = NULL,
     locked_until = NULL,
     visible_at = @visible_at,
-    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
+    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0),
+    unnamed_count = max(unnamed_count - CAST(@give_back AS INTEGER), 0)
 WHERE id = @id
   AND lock_token = @lock_token
-RETURNING session_id, tag, code_id;
+RETURNING session_id, tag, code_id, unnamed_count;
+
+-- Gives the attempt of a fetch that named no code back, for an activity whose code others have named.
+--
+-- name: GiveUnnamedBack :exec
+UPDATE worker_queue
+SET attempt_count = attempt_count - 1, unnamed_count = unnamed_count - 1
+WHERE id = @id
+  AND unnamed_count > 0;
 
 -- name: WorkTokenExists :one
 SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = @id AND q.lock_token = @lock_token) AS found;

@@ -47,19 +47,16 @@ CREATE TABLE known_code (
     UNIQUE (kind, digest)
 ) STRICT;
 
--- For UnknownWorkCodes, UnknownInstanceCodes, ListKnownVersions and DeleteKnownCode.
+-- For ListNamedCodes, UnknownWorkCodes, UnknownInstanceCodes, ListKnownVersions and
+-- DeleteKnownCode.
 CREATE INDEX known_code_by_time ON known_code (kind, seen_at);
 
--- The code ids in each set, including 0. Set 0 has all code; fetches without a set use
--- it.
+-- The code ids in each set, including 0.
 CREATE TABLE known_code_names (
     known_id INTEGER NOT NULL,
     code_id  INTEGER NOT NULL,
     PRIMARY KEY (known_id, code_id)
 ) STRICT, WITHOUT ROWID;
-
-INSERT INTO known_code_names (known_id, code_id)
-VALUES (0, 0);
 
 -- The tags that the fetches of each set of activities take: '*' is any tag or none, '-' is none,
 -- and '+gpu' is the tag gpu. The digest of the set covers them.
@@ -94,13 +91,43 @@ CREATE TABLE instances (
 CREATE INDEX instances_by_parent ON instances (parent_instance_id)
 WHERE parent_instance_id IS NOT NULL;
 
+-- Texts of 4 KiB and more. A payload travels: from a message to the history, from there to an activity, and back. Each of
+-- these rows names the one row here, and so the text is written once. It also keeps the other tables short, in which
+-- SQLite reads whole rows to compare their keys.
+--
+-- The row that names a text has the rest of its JSON, with "\u001a" in the place of the text.
+CREATE TABLE payloads (
+    id     INTEGER PRIMARY KEY,
+    -- SHA-256 of the text.
+    digest BLOB    NOT NULL UNIQUE,
+    -- How many rows name it. The last that is deleted takes the text with it.
+    uses   INTEGER NOT NULL
+) STRICT;
+
+-- Apart, because SQLite writes the whole row when a number in it changes.
+CREATE TABLE payload_texts (
+    -- payloads.id.
+    id         INTEGER PRIMARY KEY,
+    text       TEXT    NOT NULL,
+    -- By how many bytes a JSON would be longer with the text.
+    json_bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER payloads_unused AFTER UPDATE OF uses ON payloads WHEN NEW.uses <= 0
+BEGIN
+    DELETE FROM payload_texts WHERE id = OLD.id;
+    DELETE FROM payloads WHERE id = OLD.id;
+END;
+
 -- One row per run of an instance.
 CREATE TABLE executions (
     instance_id  TEXT    NOT NULL,
     execution_id INTEGER NOT NULL,
     -- 'Running', 'Completed', 'Failed' or 'ContinuedAsNew'.
     status       TEXT    NOT NULL,
+    -- Empty if the output is a text in payloads.
     output       TEXT,
+    payload_id   INTEGER,
     -- framework_versions.id of the version the execution is pinned to; 0 for none.
     version_id   INTEGER NOT NULL DEFAULT 0,
     -- code_names.id of what the execution runs.
@@ -119,6 +146,8 @@ CREATE TABLE history (
     event_type   TEXT    NOT NULL,
     -- The event's JSON.
     event_data   TEXT    NOT NULL,
+    -- payloads.id of what event_data leaves out; NULL for nothing.
+    payload_id   INTEGER,
     created_at   INTEGER NOT NULL,
     PRIMARY KEY (instance_id, execution_id, event_id)
 ) STRICT, WITHOUT ROWID;
@@ -141,11 +170,16 @@ CREATE TABLE orchestrator_queue (
     code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
+    -- payloads.id of what work_item leaves out; NULL for nothing.
+    payload_id    INTEGER,
     visible_at    INTEGER NOT NULL,
     -- The token of the turn that took the message. The message is locked as long
     -- as the instance's row in inboxes has this token and a live lease.
     lock_token    TEXT,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    -- How many of those attempts were fetches that named no code (§5.20). A fetch that names
+    -- its code takes them off, and counts on from the rest.
+    unnamed_count INTEGER NOT NULL DEFAULT 0 CHECK (unnamed_count BETWEEN 0 AND attempt_count),
     created_at    INTEGER NOT NULL,
     -- Set if a turn with this message was given back because its code did not fit the
     -- history (§5.26): the reason, and the time of the first such turn. The instance is held
@@ -158,6 +192,10 @@ CREATE TABLE orchestrator_queue (
 -- For RefreshInbox, which computes an inbox (queries/inboxes.sql), and for fetches,
 -- acknowledgements and deletions, which need an instance's messages.
 CREATE INDEX orchestrator_queue_by_instance ON orchestrator_queue (instance_id, kind, visible_at);
+
+-- For the messages of a hold (§5.26), which a fetch of their instance takes, hidden or not.
+CREATE INDEX orchestrator_queue_held ON orchestrator_queue (instance_id)
+    WHERE misfit IS NOT NULL;
 
 -- For the messages of one queue, oldest first.
 CREATE INDEX orchestrator_queue_by_queue ON orchestrator_queue (instance_id, queue, id)
@@ -211,6 +249,8 @@ CREATE TABLE worker_queue (
     code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
+    -- payloads.id of what work_item leaves out; NULL for nothing.
+    payload_id    INTEGER,
     visible_at    INTEGER NOT NULL,
     -- The token that a caller presents contains the id, so no index on this column is
     -- needed.
@@ -218,6 +258,8 @@ CREATE TABLE worker_queue (
     -- The lease's end; NULL when abandoned or never fetched.
     locked_until  INTEGER,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
+    -- As in orchestrator_queue.
+    unnamed_count INTEGER NOT NULL DEFAULT 0 CHECK (unnamed_count BETWEEN 0 AND attempt_count),
     -- 1 when the activity is visible and not leased. A row with 0 becomes ready at
     -- coalesce(locked_until, visible_at).
     ready         INTEGER NOT NULL DEFAULT 1 CHECK (ready IN (0, 1)),
@@ -291,9 +333,42 @@ CREATE TABLE dead_letters (
     queue_id    INTEGER NOT NULL,
     instance_id TEXT    NOT NULL,
     work_item   TEXT    NOT NULL,
+    payload_id  INTEGER,
     error       TEXT    NOT NULL,
     created_at  INTEGER NOT NULL
 ) STRICT;
 
 -- For ListInstanceDeadLetters and DeleteInstanceDeadLetters.
 CREATE INDEX dead_letters_by_instance ON dead_letters (instance_id, id);
+
+-- Whatever deletes a row that names a payload gives it up.
+CREATE TRIGGER executions_payload AFTER DELETE ON executions WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;
+
+CREATE TRIGGER history_payload AFTER DELETE ON history WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;
+
+CREATE TRIGGER orchestrator_queue_payload AFTER DELETE ON orchestrator_queue WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;
+
+CREATE TRIGGER worker_queue_payload AFTER DELETE ON worker_queue WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;
+
+CREATE TRIGGER dead_letters_payload AFTER DELETE ON dead_letters WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;
+
+-- The output of an execution may be set again.
+CREATE TRIGGER executions_new_payload AFTER UPDATE OF payload_id ON executions WHEN OLD.payload_id IS NOT NULL
+BEGIN
+    UPDATE payloads SET uses = uses - 1 WHERE id = OLD.payload_id;
+END;

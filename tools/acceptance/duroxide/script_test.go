@@ -23,7 +23,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide")) }
+func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide", "./cmd/duroxide/demo")) }
 
 // TestScripts runs the scripts in testdata/script: what a user types, and what
 // comes back. Beside testscript's own commands they have:
@@ -159,7 +159,7 @@ func sqlCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sql DB STATEMENT")
 	}
-	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0]))
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?_pragma=busy_timeout(10000)")
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.ExecContext(context.Background(), args[1])
@@ -170,7 +170,7 @@ func lockCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lock DB")
 	}
-	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?_txlock=immediate&_pragma=busy_timeout(10000)")
 	ts.Check(err)
 	tx, err := db.BeginTx(context.Background(), nil)
 	ts.Check(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/linear"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providertest/linear"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
 

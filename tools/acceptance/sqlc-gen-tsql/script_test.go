@@ -9,10 +9,10 @@ import (
 	"github.com/duroxide/duroxide-go/tools/acceptance/program"
 )
 
-func TestMain(m *testing.M) { os.Exit(program.Run(m, "./tools/sqlc-gen-tsql")) }
+func TestMain(m *testing.M) { os.Exit(program.Run(m, "./tsql/sqlc-gen-tsql")) }
 
-// TestScripts runs the command as people do. The scripts have testscript's own commands.
-func TestScripts(t *testing.T) {
+// TestCommand runs the command as people do. The scripts have testscript's own commands.
+func TestCommand(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", ContinueOnError: true})
 }

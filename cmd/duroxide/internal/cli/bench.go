@@ -43,17 +43,18 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure a store with a worker and a client",
-		Long: `Measure a store with a worker and a client, which run in this process. The method is
-in docs/performance.md. Only figures of the same run on the same machine are
+		Long: `Measure a store with a worker and a client, which run in this process; "parity",
+"sequence" and "single" also have the client in another. The method is in
+docs/performance.md. Only figures of the same run on the same machine are
 comparable. The store must be empty, because a rig would take the work that it finds.`,
-		GroupID: showGroup,
+		GroupID: measureGroup,
 		Args:    usage(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		a.benchParityCommand(), a.benchSequenceCommand(), a.benchSingleCommand(), a.benchCitiesCommand(), a.benchClaimCommand(),
 		a.benchChildrenCommand(), a.benchHistoryCommand(), a.benchTimersCommand(), a.benchStartupCommand(), a.benchIdleCommand(),
-		a.benchMemoryCommand(), a.benchCompareCommand(),
+		a.benchMemoryCommand(), a.benchPayloadCommand(), a.benchCompareCommand(),
 	)
 	return cmd
 }
@@ -62,6 +63,8 @@ comparable. The store must be empty, because a rig would take the work that it f
 type benchStore struct {
 	Store
 
+	// url is where another process finds it.
+	url string
 	// file is the SQLite file below it, empty when there is none, and synchronous the
 	// degree of its durability.
 	file, synchronous string
@@ -115,7 +118,7 @@ func (a *app) openBenchStore(ctx context.Context, storeURL string) (benchStore, 
 	if err != nil {
 		return benchStore{}, openingError{err}
 	}
-	s := benchStore{Store: store}
+	s := benchStore{Store: store, url: storeURL}
 	place, ok := strings.CutPrefix(storeURL, "sqlite:")
 	if !ok {
 		return s, nil

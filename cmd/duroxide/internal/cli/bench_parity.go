@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,28 @@ type parityFlags struct {
 	slots            []int
 	inFlight         int
 	window, activity time.Duration
+	client           string
+}
+
+// The places of the client.
+const (
+	clientInside  = "inside"
+	clientProcess = "process"
+)
+
+// check says what is wrong with the flags.
+func (f parityFlags) check() error {
+	switch {
+	case !positive(f.slots...):
+		return errors.New("--slots must be positive")
+	case f.inFlight < 1 || f.window <= 0 || f.activity < 0:
+		return errors.New("--in-flight and --duration must be positive, --activity not negative")
+	case f.client != clientInside && f.client != clientProcess:
+		return errors.New(`--client must be "inside" or "process"`)
+	case f.client == clientProcess && strings.HasPrefix(f.store, "sqlite:"+memory):
+		return errors.New("a client in a process of its own cannot open a database in memory")
+	}
+	return nil
 }
 
 // parityDocument is what `bench parity --json` prints.
@@ -30,6 +53,7 @@ type parityDocument struct {
 	Shape          string       `json:"shape"`
 	Activities     int          `json:"activities"`
 	InFlight       int          `json:"in_flight"`
+	Client         string       `json:"client"`
 	WindowSeconds  float64      `json:"window_seconds"`
 	ActivityMS     float64      `json:"activity_ms"`
 	Configurations []rig.Parity `json:"configurations"`
@@ -70,17 +94,15 @@ func (a *app) benchShapeCommand(shape rig.Shape, cmd *cobra.Command) *cobra.Comm
 	var f parityFlags
 	cmd.Args = usage(cobra.NoArgs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !positive(f.slots...) {
-			return usageError{cmd, errors.New("--slots must be positive")}
-		}
-		if f.inFlight < 1 || f.window <= 0 || f.activity < 0 {
-			return usageError{cmd, errors.New("--in-flight and --duration must be positive, --activity not negative")}
+		if err := f.check(); err != nil {
+			return usageError{cmd, err}
 		}
 		return a.benchParity(cmd.Context(), f, shape)
 	}
 	cmd.Flags().IntSliceVar(&f.slots, "slots", []int{1, 2, 4}, "turns and activities at a time: one `number` for each configuration")
 	cmd.Flags().DurationVar(&f.window, "duration", 10*time.Second, "how long orchestrations are started, for each configuration")
 	cmd.Flags().DurationVar(&f.activity, "activity", 10*time.Millisecond, "how long an activity takes")
+	cmd.Flags().StringVar(&f.client, "client", clientInside, "`place` of the client: inside the worker's process, or in a process of its own")
 	inFlightFlag(cmd, &f.inFlight, 20)
 	f.add(cmd)
 	return cmd
@@ -92,7 +114,7 @@ const rawCommitTime = time.Second
 func (a *app) benchParity(ctx context.Context, f parityFlags, shape rig.Shape) error {
 	return a.withBenchStore(ctx, f.store, func(store benchStore) error {
 		document := parityDocument{
-			Store: store.Name(), Shape: shape.Name, Activities: shape.Activities, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
+			Store: store.Name(), Shape: shape.Name, Activities: shape.Activities, InFlight: f.inFlight, Client: f.client, WindowSeconds: f.window.Seconds(),
 			ActivityMS: f.activity.Seconds() * 1000, RawCommits: []float64{},
 		}
 		raw := func() error {
@@ -107,10 +129,14 @@ func (a *app) benchParity(ctx context.Context, f parityFlags, shape rig.Shape) e
 			return err
 		}
 		for _, slots := range f.slots {
-			p, err := rig.RunParity(ctx, rig.ParityConfig{
+			config := rig.ParityConfig{
 				Store: store.Store, Commits: store.commits, Shape: shape, Slots: slots, InFlight: f.inFlight,
 				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
-			})
+			}
+			if f.client == clientProcess {
+				config.Elsewhere = func(ctx context.Context) (rig.Load, error) { return a.loadElsewhere(ctx, store.url, config) }
+			}
+			p, err := rig.RunParity(ctx, config)
 			if err != nil {
 				return err
 			}
@@ -146,8 +172,8 @@ func parityFigures(p rig.Parity, raw float64) []figure {
 
 // printParity prints a column for each configuration.
 func (a *app) printParity(d parityDocument) {
-	a.screen.Printf("At most %d orchestrations in flight (%s), activities of %g ms, for %g s. Store: %s.\n\n",
-		d.InFlight, d.Shape, d.ActivityMS, d.WindowSeconds, storeLabel(d.Store, d.Synchronous))
+	a.screen.Printf("At most %d orchestrations in flight (%s), activities of %g ms, for %g s. Client: %s. Store: %s.\n\n",
+		d.InFlight, d.Shape, d.ActivityMS, d.WindowSeconds, d.Client, storeLabel(d.Store, d.Synchronous))
 	raw := 0.0
 	for _, rate := range d.RawCommits {
 		raw += rate / float64(len(d.RawCommits))

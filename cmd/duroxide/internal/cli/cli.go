@@ -29,7 +29,7 @@ type Env struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	Getenv func(name string) string
-	// Executable returns the path of this program, for the demo to start it again.
+	// Executable returns the path of this program, for a bench to start it again.
 	Executable func() (string, error)
 	// Stores maps the scheme of a store's URL to what opens it.
 	Stores Stores
@@ -75,12 +75,8 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "duroxide",
-		Short: "Inspect and control durable orchestrations, and see them survive a crash",
-		Long: `Inspect and control durable orchestrations, and see them survive a crash.
-
-Try this first. It needs nothing but this program:
-
-  duroxide demo
+		Short: "Inspect and control durable orchestrations, and measure stores",
+		Long: `Inspect and control durable orchestrations, and measure stores.
 
 Commands on a store take its URL from --store or from the environment variable
 DUROXIDE_STORE. sqlite:orders.db is the SQLite file orders.db in the current directory,
@@ -101,13 +97,13 @@ failed, 5 timed out, 130 interrupted.`,
 	root.AddGroup(
 		&cobra.Group{ID: storeGroup, Title: "On a store:"},
 		&cobra.Group{ID: operateGroup, Title: "To maintain a store:"},
-		&cobra.Group{ID: showGroup, Title: "To try out and to measure:"},
+		&cobra.Group{ID: measureGroup, Title: "To measure:"},
 	)
 	root.AddCommand(
 		a.startCommand(), a.statusCommand(), a.historyCommand(), a.replayCommand(), a.raiseCommand(), a.cancelCommand(),
 		a.retryCommand(), a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(),
 		a.deadLettersCommand(), a.purgeCommand(),
-		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
+		a.benchLoadCommand(), a.benchCommand(),
 	)
 	return root
 }
@@ -116,7 +112,7 @@ failed, 5 timed out, 130 interrupted.`,
 const (
 	storeGroup   = "store"
 	operateGroup = "operate"
-	showGroup    = "show"
+	measureGroup = "measure"
 )
 
 // onStore gives a command the flags that all commands on a store share.

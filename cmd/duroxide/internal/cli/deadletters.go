@@ -57,26 +57,14 @@ func (d letterDocument) what() string {
 	return "message " + d.Kind
 }
 
-// letters lists the first dead letters of an instance, or of all if it is empty; none if the store keeps none.
+// letters lists the first dead letters of an instance, or of all if it is empty.
 func (s session) letters(ctx context.Context, instance string) ([]letterDocument, error) {
 	documents := []letterDocument{}
-	admin, ok := s.admin.(provider.DeadLetterAdmin)
-	if !ok {
-		return documents, nil
-	}
-	list, err := admin.ListDeadLetters(ctx, provider.DeadLetterQuery{InstanceID: instance})
+	list, err := s.store.ListDeadLetters(ctx, provider.DeadLetterQuery{InstanceID: instance})
 	for _, letter := range list {
 		documents = append(documents, describeLetter(letter))
 	}
 	return documents, err
-}
-
-// countLetters counts all dead letters.
-func (s session) countLetters(ctx context.Context) (uint64, error) {
-	if admin, ok := s.admin.(provider.DeadLetterAdmin); ok {
-		return admin.CountDeadLetters(ctx)
-	}
-	return 0, nil
 }
 
 // letterRows are the lines of a table about the letters of one instance.
@@ -116,8 +104,8 @@ Exit code 3: there is no such letter.`,
 		Short: "Show a dead letter with its text, payloads included",
 		Args:  usage(cobra.ExactArgs(1)),
 	}
-	show.RunE = a.onLetters(func(ctx context.Context, _ session, admin provider.DeadLetterAdmin, ids []uint64) error {
-		return a.showLetter(ctx, admin, ids[0])
+	show.RunE = a.onLetters(func(ctx context.Context, s session, ids []uint64) error {
+		return a.showLetter(ctx, s.store, ids[0])
 	})
 	send := &cobra.Command{
 		Use:   "send LETTER...",
@@ -127,16 +115,16 @@ them: use the release that wrote them, or a later one. A letter that cannot be d
 stays, and so does one of an instance that has ended or was never started.`,
 		Args: usage(cobra.MinimumNArgs(1)),
 	}
-	send.RunE = a.onLetters(func(ctx context.Context, s session, admin provider.DeadLetterAdmin, ids []uint64) error {
-		return a.eachLetter(ids, "was sent again", func(id uint64) (bool, error) { return s.sendLetter(ctx, admin, id) })
+	send.RunE = a.onLetters(func(ctx context.Context, s session, ids []uint64) error {
+		return a.eachLetter(ids, "was sent again", func(id uint64) (bool, error) { return s.sendLetter(ctx, id) })
 	})
 	remove := &cobra.Command{
 		Use:   "delete LETTER...",
 		Short: "Delete dead letters for ever",
 		Args:  usage(cobra.MinimumNArgs(1)),
 	}
-	remove.RunE = a.onLetters(func(ctx context.Context, _ session, admin provider.DeadLetterAdmin, ids []uint64) error {
-		return a.eachLetter(ids, "was deleted", func(id uint64) (bool, error) { return admin.DeleteDeadLetter(ctx, id) })
+	remove.RunE = a.onLetters(func(ctx context.Context, s session, ids []uint64) error {
+		return a.eachLetter(ids, "was deleted", func(id uint64) (bool, error) { return s.store.DeleteDeadLetter(ctx, id) })
 	})
 	cmd.AddCommand(a.storeFlags(show), a.storeFlags(send), a.storeFlags(remove))
 	cmd.GroupID = operateGroup
@@ -145,7 +133,7 @@ stays, and so does one of an instance that has ended or was never started.`,
 
 // onLetters runs a command on the letters that its arguments name.
 func (a *app) onLetters(
-	run func(ctx context.Context, s session, admin provider.DeadLetterAdmin, ids []uint64) error,
+	run func(ctx context.Context, s session, ids []uint64) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ids := make([]uint64, len(args))
@@ -157,11 +145,7 @@ func (a *app) onLetters(
 			ids[i] = id
 		}
 		return a.withStore(cmd, false, func(ctx context.Context, s session) error {
-			admin, ok := s.admin.(provider.DeadLetterAdmin)
-			if !ok {
-				return errors.New("this store keeps no dead letters")
-			}
-			return run(ctx, s, admin, ids)
+			return run(ctx, s, ids)
 		})
 	}
 }
@@ -213,8 +197,8 @@ func (a *app) listLetters(ctx context.Context, s session, instance string) error
 	return nil
 }
 
-func (a *app) showLetter(ctx context.Context, admin provider.DeadLetterAdmin, id uint64) error {
-	letter, err := admin.GetDeadLetter(ctx, id)
+func (a *app) showLetter(ctx context.Context, store provider.Store, id uint64) error {
+	letter, err := store.GetDeadLetter(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -237,8 +221,8 @@ func (a *app) showLetter(ctx context.Context, admin provider.DeadLetterAdmin, id
 }
 
 // sendLetter sends a letter again, unless that would come to nothing.
-func (s session) sendLetter(ctx context.Context, admin provider.DeadLetterAdmin, id uint64) (found bool, err error) {
-	letter, err := admin.GetDeadLetter(ctx, id)
+func (s session) sendLetter(ctx context.Context, id uint64) (found bool, err error) {
+	letter, err := s.store.GetDeadLetter(ctx, id)
 	if err != nil || letter == nil {
 		return false, err
 	}
@@ -255,5 +239,5 @@ func (s session) sendLetter(ctx context.Context, admin provider.DeadLetterAdmin,
 		}
 	case client.Queued, client.Running:
 	}
-	return admin.RequeueDeadLetter(ctx, id)
+	return s.store.RequeueDeadLetter(ctx, id)
 }

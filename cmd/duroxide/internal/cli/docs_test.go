@@ -38,7 +38,7 @@ func TestDocumentsNameTests(t *testing.T) {
 func documents(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"/*.md", "/docs/*.md", "/sql/*.md", "/tools/sqlc-gen-tsql/*.md", "/tools/sqlc-gen-tsql/docs/*.md"} {
+	for _, pattern := range []string{"/*.md", "/docs/*.md", "/docs/decisions/*.md", "/sql/*.md", "/tsql/sqlc-gen-tsql/*.md", "/tsql/sqlc-gen-tsql/docs/*.md"} {
 		found, err := filepath.Glob(root + pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no documents %s: %v", pattern, err)
@@ -93,7 +93,7 @@ func TestReadmeTellsInOrder(t *testing.T) {
 	t.Parallel()
 	readme, last := read(t, root+"/README.md"), -1
 	for _, part := range []string{
-		"# duroxide-go\n", "go run -v ./cmd/duroxide demo", "go run ./tools/test ", "```text", "## A program", "## Install", "## Guarantees",
+		"# duroxide-go\n", "go run -v ./cmd/duroxide/demo", "go run ./tools/test ", "```text", "## A program", "## Install", "## Guarantees",
 	} {
 		at := strings.Index(readme, part)
 		if at <= last {

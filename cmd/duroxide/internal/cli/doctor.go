@@ -74,7 +74,7 @@ func (a *app) examine(ctx context.Context, s session) error {
 	if held == 0 {
 		findings = append(findings, server.Finding{Check: "held", Level: server.OK, Detail: "no instance is held"})
 	}
-	letters, err := s.countLetters(ctx)
+	letters, err := s.store.CountDeadLetters(ctx)
 	if err != nil {
 		return err
 	}

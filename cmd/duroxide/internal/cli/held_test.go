@@ -9,10 +9,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// hall is the administration of a store whose instances run, but for one that has completed and one that was deleted
+// hall is a store whose instances run, but for one that has completed and one that was deleted
 // meanwhile.
 type hall struct {
-	provider.Admin // nil: nothing else is asked
+	provider.Store // nil: nothing else is asked
 }
 
 func (*hall) GetInstanceInfo(_ context.Context, id string) (provider.InstanceInfo, error) {
@@ -38,7 +38,7 @@ func TestListShowsWhatIsHeld(t *testing.T) {
 		{list: []string{"ended", "gone"}, want: "ended Completed"},
 		{list: nil},
 	} {
-		infos, err := session{admin: &hall{}}.infos(t.Context(), test.list, held)
+		infos, err := session{store: &hall{}}.infos(t.Context(), test.list, held)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"", "start", "status", "history", "replay", "raise", "cancel", "retry", "list", "metrics",
 		"migrate", "migrate plan", "migrate up", "migrate status", "migrate verify", "migrate export", "migrate drop", "doctor", "dead-letters", "dead-letters show", "dead-letters send",
-		"dead-letters delete", "purge", "demo", "bench",
+		"dead-letters delete", "purge", "bench",
 		"bench parity", "bench sequence", "bench single", "bench cities", "bench claim", "bench children", "bench history", "bench timers",
 		"bench startup", "bench idle", "bench memory", "bench compare",
 	} {

@@ -63,7 +63,7 @@ func (a *app) history(ctx context.Context, s session, instance string, execution
 	if err != nil {
 		return err
 	}
-	executions, err := s.admin.ListExecutions(ctx, instance)
+	executions, err := s.store.ListExecutions(ctx, instance)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *app) history(ctx context.Context, s session, instance string, execution
 	if !slices.Contains(executions, execution) {
 		return notFound("instance %q has no execution %d; its executions are %s", instance, execution, numbers(executions))
 	}
-	events, err := s.admin.ReadHistoryWithExecutionID(ctx, instance, execution)
+	events, err := s.store.ReadHistoryWithExecutionID(ctx, instance, execution)
 	if err != nil {
 		return err
 	}

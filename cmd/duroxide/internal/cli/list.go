@@ -108,7 +108,7 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 // ids are those with a status; without one, those that are held before their begin come first.
 func (s session) ids(ctx context.Context, status provider.Status, held []provider.HeldInstance) ([]string, error) {
 	if status == "" {
-		begun, err := s.admin.ListInstances(ctx)
+		begun, err := s.store.ListInstances(ctx)
 		known := map[string]bool{}
 		for _, id := range begun {
 			known[id] = true
@@ -122,7 +122,7 @@ func (s session) ids(ctx context.Context, status provider.Status, held []provide
 	if status == statusCancelled {
 		status = provider.StatusFailed
 	}
-	return s.admin.ListInstancesByStatus(ctx, status)
+	return s.store.ListInstancesByStatus(ctx, status)
 }
 
 // infos are what the store knows of instances, without those that were deleted meanwhile.
@@ -154,7 +154,7 @@ func (s session) infos(ctx context.Context, ids []string, held []provider.HeldIn
 
 // queued is what is known of an instance that has not begun.
 func (s session) queued(ctx context.Context, id string, since time.Time) (provider.InstanceInfo, error) {
-	use, err := provider.FindInstance(ctx, s.store, id)
+	use, err := s.store.FindInstance(ctx, id)
 	if use == nil && err == nil {
 		err = provider.ErrNotFound
 	}
@@ -166,7 +166,7 @@ func (s session) queued(ctx context.Context, id string, since time.Time) (provid
 
 // info is what the store knows of an instance, with the status of one that was cancelled.
 func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
-	info, err := s.admin.GetInstanceInfo(ctx, id)
+	info, err := s.store.GetInstanceInfo(ctx, id)
 	// Any failure may have such a text, so the history decides.
 	if err != nil || info.Status != provider.StatusFailed || !strings.HasPrefix(text(info.Output), "canceled: ") {
 		return info, err

@@ -5,8 +5,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-
-	"github.com/duroxide/duroxide-go/provider"
 )
 
 // metricsDocument is what `metrics --json` prints.
@@ -49,11 +47,11 @@ func (a *app) metricsCommand() *cobra.Command {
 }
 
 func (a *app) metrics(ctx context.Context, s session) error {
-	m, err := s.admin.GetSystemMetrics(ctx)
+	m, err := s.store.GetSystemMetrics(ctx)
 	if err != nil {
 		return err
 	}
-	q, err := s.admin.GetQueueDepths(ctx)
+	q, err := s.store.GetQueueDepths(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,7 +69,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	if err := s.countMessages(ctx, &document); err != nil {
 		return err
 	}
-	if document.Queues.DeadLetters, err = s.countLetters(ctx); err != nil {
+	if document.Queues.DeadLetters, err = s.store.CountDeadLetters(ctx); err != nil {
 		return err
 	}
 	if a.json {
@@ -96,23 +94,16 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	return nil
 }
 
-// countMessages tells timers and orphaned messages apart, if the store can.
+// countMessages tells timers and orphaned messages apart.
 func (s session) countMessages(ctx context.Context, document *metricsDocument) error {
-	if counter, ok := s.admin.(provider.HiddenCounter); ok {
-		hidden, err := counter.CountHiddenMessages(ctx)
-		if err != nil {
-			return err
-		}
-		document.Queues.Timers = hidden
-		// The two were not counted at the same moment.
-		document.Queues.Orchestrator -= min(hidden, document.Queues.Orchestrator)
+	hidden, err := s.store.CountHiddenMessages(ctx)
+	if err != nil {
+		return err
 	}
-	if collector, ok := s.admin.(provider.OrphanCollector); ok {
-		orphans, err := collector.CountOrphanMessages(ctx, 0)
-		if err != nil {
-			return err
-		}
-		document.Queues.Orphans = orphans.Messages
-	}
-	return nil
+	document.Queues.Timers = hidden
+	// The two were not counted at the same moment.
+	document.Queues.Orchestrator -= min(hidden, document.Queues.Orchestrator)
+	orphans, err := s.store.CountOrphanMessages(ctx, 0)
+	document.Queues.Orphans = orphans.Messages
+	return err
 }

@@ -19,7 +19,6 @@ import (
 // planDocument is what `migrate plan --json` and `migrate up --json` print.
 type planDocument struct {
 	Schema string `json:"schema"`
-	Server string `json:"server"`
 	// Newer is a schema of a newer release that serves this program too, and so has no steps.
 	Newer bool           `json:"newer"`
 	Steps []stepDocument `json:"steps"`
@@ -35,7 +34,6 @@ type stepDocument struct {
 // schemaDocument is what `migrate status --json` prints.
 type schemaDocument struct {
 	Schema         string `json:"schema"`
-	Server         string `json:"server"`
 	Exists         bool   `json:"exists"`
 	Version        int    `json:"version"`
 	Latest         int    `json:"latest"`
@@ -151,7 +149,7 @@ func (a *app) migrateUp(ctx context.Context, m *migrate.Migration, dryRun bool) 
 
 // printPlan prints steps. what says whether they are done.
 func (a *app) printPlan(plan *migrate.Plan, what string) error {
-	document := planDocument{plan.Schema, plan.Server, plan.Newer, []stepDocument{}}
+	document := planDocument{plan.Schema, plan.Newer, []stepDocument{}}
 	rows := [][]string{{"STEP", "ACTION", "REASON"}}
 	for _, step := range plan.Steps {
 		document.Steps = append(document.Steps, stepDocument{step.Name, string(step.Action), step.Reason})
@@ -161,15 +159,14 @@ func (a *app) printPlan(plan *migrate.Plan, what string) error {
 		return a.printJSON(document)
 	}
 	if plan.Newer {
-		a.screen.Printf("Schema %s on %s is newer than this program, which it still serves: nothing %s.\n",
-			screen.Visible(plan.Schema), plan.Server, what)
+		a.screen.Printf("Schema %s is newer than this program, which it still serves: nothing %s.\n", screen.Visible(plan.Schema), what)
 		return nil
 	}
 	if plan.Empty() {
-		a.screen.Printf("Schema %s on %s is up to date: nothing %s.\n", screen.Visible(plan.Schema), plan.Server, what)
+		a.screen.Printf("Schema %s is up to date: nothing %s.\n", screen.Visible(plan.Schema), what)
 		return nil
 	}
-	a.screen.Printf("Schema %s on %s, %s:\n\n", screen.Visible(plan.Schema), plan.Server, what)
+	a.screen.Printf("Schema %s, %s:\n\n", screen.Visible(plan.Schema), what)
 	printTable(a.screen, rows)
 	return nil
 }
@@ -194,12 +191,12 @@ func (a *app) migrateStatusCommand() *cobra.Command {
 func (a *app) printSchema(s *migrate.Status) error {
 	if a.json {
 		return a.printJSON(schemaDocument{
-			Schema: s.Schema, Server: s.Server, Exists: s.Exists, Version: s.Version, Latest: s.Latest,
+			Schema: s.Schema, Exists: s.Exists, Version: s.Version, Latest: s.Latest,
 			Revision: s.Revision, LatestRevision: s.LatestRevision, OldestRevision: s.OldestRevision, Newer: s.Newer,
 			Pending: append([]string{}, s.Pending...), Problems: describeProblems(s.Problems),
 		})
 	}
-	rows := [][]string{{"schema", s.Schema}, {"server", s.Server}}
+	rows := [][]string{{"schema", s.Schema}}
 	switch {
 	case !s.Exists:
 		rows = append(rows, []string{"state", "does not exist, or this login may not see it; 'duroxide migrate up' creates it"})

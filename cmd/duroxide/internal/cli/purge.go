@@ -209,14 +209,12 @@ func (a *app) confirmPurge(cmd *cobra.Command, p purge) error {
 // dryRun prints what the purge would delete.
 func (a *app) dryRun(ctx context.Context, p purge) error {
 	d := dryRunDocument{Before: instant(p.before)}
-	if collector, ok := p.admin.(provider.OrphanCollector); ok {
-		orphans, err := collector.CountOrphanMessages(ctx, time.Duration(p.flags.orphans))
-		if err != nil {
-			return err
-		}
-		d.OrphanMessages = orphans.Messages
+	orphans, err := p.store.CountOrphanMessages(ctx, time.Duration(p.flags.orphans))
+	if err != nil {
+		return err
 	}
-	err := p.inPages(ctx, "finished instances", &p.before, func(ctx context.Context, ids []string) error {
+	d.OrphanMessages = orphans.Messages
+	err = p.inPages(ctx, "finished instances", &p.before, func(ctx context.Context, ids []string) error {
 		n, err := p.countTrees(ctx, ids)
 		d.Instances += n
 		return err
@@ -274,13 +272,9 @@ func (p *purge) run(ctx context.Context) error {
 	return p.inPages(ctx, "instances that stay", nil, p.pruneExecutions)
 }
 
-// deleteOrphans deletes messages for instances that never began, if the store knows them.
+// deleteOrphans deletes messages for instances that never began.
 func (p *purge) deleteOrphans(ctx context.Context) error {
-	collector, ok := p.admin.(provider.OrphanCollector)
-	if !ok {
-		return nil
-	}
-	deleted, err := collector.DeleteOrphanMessages(ctx, time.Duration(p.flags.orphans))
+	deleted, err := p.store.DeleteOrphanMessages(ctx, time.Duration(p.flags.orphans))
 	p.result.OrphanMessages = deleted.Messages
 	return err
 }
@@ -289,10 +283,6 @@ func (p *purge) deleteOrphans(ctx context.Context) error {
 // of those that ended before a time. Only a page of ids is kept in memory. A batch that has begun is
 // ended, and one is done in any case, so that even the smallest budget gets somewhere.
 func (p *purge) inPages(ctx context.Context, what string, before *time.Time, do func(ctx context.Context, ids []string) error) error {
-	pager, ok := p.admin.(provider.InstancePager)
-	if !ok {
-		return errors.New("this store cannot list its instances in pages, which a purge needs")
-	}
 	show := func(int) {}
 	if p.screen != nil {
 		counter := p.screen.Counter(what)
@@ -301,7 +291,7 @@ func (p *purge) inPages(ctx context.Context, what string, before *time.Time, do 
 	}
 	query, done := provider.PageQuery{EndedBefore: before}, 0
 	for {
-		page, err := pager.ListInstancePage(ctx, query)
+		page, err := p.store.ListInstancePage(ctx, query)
 		if err != nil {
 			return err
 		}
@@ -329,7 +319,7 @@ func (p *purge) timeIsUp(done int) bool {
 }
 
 func (p *purge) deleteInstances(ctx context.Context, ids []string) error {
-	r, err := p.admin.DeleteInstanceBulk(ctx, provider.InstanceFilter{InstanceIDs: ids, CompletedBefore: &p.before})
+	r, err := p.store.DeleteInstanceBulk(ctx, provider.InstanceFilter{InstanceIDs: ids, CompletedBefore: &p.before})
 	p.result.Instances += r.InstancesDeleted
 	p.result.Executions += r.ExecutionsDeleted
 	p.result.Events += r.EventsDeleted
@@ -340,14 +330,14 @@ func (p *purge) deleteInstances(ctx context.Context, ids []string) error {
 // countTrees counts the instances that a deletion of these would delete: the trees of the roots among them.
 func (p *purge) countTrees(ctx context.Context, ids []string) (n uint64, err error) {
 	for _, id := range ids {
-		parent, err := p.admin.GetParentID(ctx, id)
+		parent, err := p.store.GetParentID(ctx, id)
 		if errors.Is(err, provider.ErrNotFound) || parent != nil {
 			continue // deleted meanwhile, or deleted with its root
 		}
 		if err != nil {
 			return n, err
 		}
-		tree, err := p.admin.GetInstanceTree(ctx, id)
+		tree, err := p.store.GetInstanceTree(ctx, id)
 		if err != nil && !errors.Is(err, provider.ErrNotFound) {
 			return n, err
 		}
@@ -357,7 +347,7 @@ func (p *purge) countTrees(ctx context.Context, ids []string) (n uint64, err err
 }
 
 func (p *purge) pruneExecutions(ctx context.Context, ids []string) error {
-	r, err := p.admin.PruneExecutionsBulk(ctx, provider.InstanceFilter{InstanceIDs: ids}, provider.PruneOptions{CompletedBefore: &p.before})
+	r, err := p.store.PruneExecutionsBulk(ctx, provider.InstanceFilter{InstanceIDs: ids}, provider.PruneOptions{CompletedBefore: &p.before})
 	p.result.Executions += r.ExecutionsDeleted
 	p.result.Events += r.EventsDeleted
 	return err

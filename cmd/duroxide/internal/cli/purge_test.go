@@ -12,10 +12,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// archive is the administration of a store that keeps finished instances: number i ended i seconds after the epoch. Its pages
+// archive is a store that keeps finished instances: number i ended i seconds after the epoch. Its pages
 // have ten of them, or fewer.
 type archive struct {
-	provider.Admin // nil: nothing else is asked
+	provider.Store // nil: nothing else is asked
 
 	instances, broken int // broken is the number of the page that fails, from 1 on
 	slow              time.Duration
@@ -41,6 +41,10 @@ func (a *archive) ListInstancePage(_ context.Context, query provider.PageQuery) 
 	return page, nil
 }
 
+func (*archive) DeleteOrphanMessages(context.Context, time.Duration) (provider.OrphanMessages, error) {
+	return provider.OrphanMessages{}, nil
+}
+
 func (a *archive) DeleteInstanceBulk(_ context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 	time.Sleep(a.slow)
 	a.named = append(a.named, filter.InstanceIDs...)
@@ -61,7 +65,7 @@ func (a *archive) PruneExecutionsBulk(
 // runs makes a purge of what ended before a time.
 func (a *archive) runs(t *testing.T, before int64, flags purgeFlags) (*purge, error) {
 	t.Helper()
-	p := &purge{session: session{admin: a}, flags: flags, before: time.Unix(before, 0)}
+	p := &purge{session: session{store: a}, flags: flags, before: time.Unix(before, 0)}
 	if flags.budget > 0 {
 		p.until = time.Now().Add(flags.budget)
 	}

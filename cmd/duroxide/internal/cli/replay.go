@@ -82,7 +82,7 @@ func (a *app) replay(ctx context.Context, s session, each int, instances []strin
 	}
 	document := replayDocument{Misfits: []misfitDocument{}}
 	for _, info := range infos {
-		events, err := s.admin.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
+		events, err := s.store.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
 		if err != nil {
 			return err
 		}

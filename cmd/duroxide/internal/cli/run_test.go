@@ -100,11 +100,6 @@ func TestStartOfAReservedID(t *testing.T) {
 	}
 }
 
-// bare is a store without management.
-type bare struct{ cli.Store }
-
-func (bare) Admin() provider.Admin { return nil }
-
 // broken is a store that cannot be closed.
 type broken struct{ cli.Store }
 
@@ -115,17 +110,12 @@ func (b broken) Close() error {
 func TestStoresThatAreOfNoUse(t *testing.T) {
 	t.Parallel()
 	stores := cli.Stores{
-		"bare": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-			store, err := sqlite.OpenMemory(ctx, nil)
-			return bare{store}, err
-		},
 		"broken": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
 			store, err := sqlite.OpenMemory(ctx, nil)
 			return broken{store}, err
 		},
 	}
 	for url, want := range map[string]string{
-		"bare:":   "duroxide: the store offers no management interface\n",
 		"broken:": "duroxide: closing the store: close: the disk is gone\n",
 	} {
 		if code, _, stderr := run(t.Context(), stores, "metrics", "--store", url); code != cli.ExitFailure || stderr != want {
@@ -137,12 +127,12 @@ func TestStoresThatAreOfNoUse(t *testing.T) {
 // unreachable is a store whose instances cannot be looked at for the moment.
 type unreachable struct{ cli.Store }
 
-func (u unreachable) Admin() provider.Admin { return unreachableAdmin{u.Store.Admin()} }
+func (unreachable) ReadProgress(context.Context, []string) ([]provider.Progress, error) {
+	return nil, provider.Retryable("read_progress", "connection refused", nil)
+}
 
-type unreachableAdmin struct{ provider.Admin }
-
-func (unreachableAdmin) GetInstanceInfo(context.Context, string) (provider.InstanceInfo, error) {
-	return provider.InstanceInfo{}, provider.Retryable("get_instance_info", "connection refused", nil)
+func (unreachable) ListInstancePage(context.Context, provider.PageQuery) (provider.InstancePage, error) {
+	return provider.InstancePage{}, provider.Retryable("list_instance_page", "connection refused", nil)
 }
 
 // TestATimeoutSaysWhatWasTheTrouble has a store that is not there when the time is up:
@@ -154,7 +144,7 @@ func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 		return unreachable{store}, err
 	}}
 	code, _, stderr := run(t.Context(), stores, "status", "a", "--wait", "--timeout", "20ms", "--store", "test:")
-	want := "duroxide: waiting for \"a\": timed out after 20ms; it has not begun; the last look at the store failed: get_instance_info: connection refused\n"
+	want := "duroxide: waiting for \"a\": timed out after 20ms; it has not begun; the last look at the store failed: read_progress: connection refused\n"
 	if code != cli.ExitTimeout || stderr != want {
 		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
@@ -287,15 +277,6 @@ func TestAgesThatAreNone(t *testing.T) {
 		if code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--yes", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
 			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
-	}
-}
-
-// TestDemoNeedsItsProgram shows what the demo says where it cannot start itself.
-func TestDemoNeedsItsProgram(t *testing.T) {
-	t.Parallel()
-	code, _, stderr := run(t.Context(), nil, "demo", "--db", filepath.Join(t.TempDir(), "demo.db"))
-	if want := "duroxide: finding this program, to run it as the worker: there is no program\n"; code != cli.ExitFailure || stderr != want {
-		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
 }
 

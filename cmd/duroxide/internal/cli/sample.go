@@ -97,7 +97,7 @@ func (s session) choose(ctx context.Context, each int, among []provider.Status) 
 			return nil, err
 		}
 		for _, id := range ids[:min(len(ids), maxLookedAt)] {
-			info, err := s.admin.GetInstanceInfo(ctx, id)
+			info, err := s.store.GetInstanceInfo(ctx, id)
 			if errors.Is(err, provider.ErrNotFound) {
 				continue // deleted meanwhile
 			}
@@ -115,11 +115,11 @@ func (s session) choose(ctx context.Context, each int, among []provider.Status) 
 
 // writeHistory writes the latest execution; ok is false for an instance that has none any more.
 func (s session) writeHistory(ctx context.Context, folder string, info provider.InstanceInfo) (ok bool, err error) {
-	events, err := s.admin.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
+	events, err := s.store.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
 	if err != nil || len(events) == 0 {
 		return false, err
 	}
-	executions, err := s.admin.ListExecutions(ctx, info.InstanceID)
+	executions, err := s.store.ListExecutions(ctx, info.InstanceID)
 	if err != nil {
 		return false, err
 	}

@@ -144,7 +144,7 @@ func forceFlag(cmd *cobra.Command, force *bool) {
 // mustListen refuses an instance that would ignore a message. One that is queued hears
 // it after its start. With force there need be none.
 func (s session) mustListen(ctx context.Context, instance string, force bool) error {
-	use, err := provider.FindInstance(ctx, s.store, instance)
+	use, err := s.store.FindInstance(ctx, instance)
 	switch {
 	case err != nil:
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ type statusDocument struct {
 	DeadLetters []letterDocument `json:"dead_letters"`
 	// DroppedMessages counts what the executions lost at their ends.
 	DroppedMessages uint64 `json:"dropped_messages"`
-	// Stats are null for an instance that has vanished meanwhile.
+	// Stats are null for an instance that has vanished meanwhile, or whose first event cannot be decoded.
 	Stats *provider.InstanceStats `json:"stats"`
 }
 
@@ -81,6 +82,9 @@ func (a *app) status(ctx context.Context, s session, instance string, w waiting)
 		return a.printEnd(ctx, s, instance, w)
 	}
 	status, err := s.Status(ctx, instance)
+	if held, failed := s.held(ctx, instance); errors.Is(err, provider.ErrCorrupt) && held != nil && failed == nil {
+		status, err = client.Status{Instance: instance, State: client.Running}, nil // what cannot be read is why it is held
+	}
 	if err != nil {
 		return err
 	}
@@ -107,7 +111,7 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 		return err
 	}
 	stats, err := s.Stats(ctx, status.Instance)
-	if err != nil {
+	if err != nil && !errors.Is(err, provider.ErrCorrupt) {
 		return err
 	}
 	letters, err := s.letters(ctx, status.Instance)

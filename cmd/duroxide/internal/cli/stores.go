@@ -24,7 +24,7 @@ import (
 
 // Store is an open store.
 type Store interface {
-	provider.Provider
+	provider.Store
 	io.Closer
 }
 
@@ -152,8 +152,7 @@ func (e openingError) Unwrap() error { return e.err }
 type session struct {
 	*client.Client
 
-	store provider.Provider
-	admin provider.Admin
+	store provider.Store
 }
 
 // storeURL is the URL of --store or of the environment.
@@ -180,17 +179,12 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 			err = fmt.Errorf("closing the store: %w", closeErr)
 		}
 	}()
-	c := client.New(store)
-	admin, err := c.Admin()
-	if err != nil {
-		return err
-	}
-	return run(cmd.Context(), session{c, store, admin})
+	return run(cmd.Context(), session{client.New(store), store})
 }
 
 // lookUp reads an instance's facts.
 func (s session) lookUp(ctx context.Context, instance string) (provider.InstanceInfo, error) {
-	info, err := s.admin.GetInstanceInfo(ctx, instance)
+	info, err := s.store.GetInstanceInfo(ctx, instance)
 	if !errors.Is(err, provider.ErrNotFound) {
 		return info, err
 	}
@@ -201,7 +195,7 @@ func (s session) lookUp(ctx context.Context, instance string) (provider.Instance
 	if held != nil {
 		return info, notFound("instance %q is queued and held: it waits for %s", instance, held.Reason)
 	}
-	use, err := provider.FindInstance(ctx, s.store, instance)
+	use, err := s.store.FindInstance(ctx, instance)
 	switch {
 	case err != nil:
 		return info, err

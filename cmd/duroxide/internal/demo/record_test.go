@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/provider"

@@ -56,10 +56,10 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 		return Cities{}, err
 	}
 	defer stop()
-	var samples []sample
-	load := load{
+	var samples []Sample
+	load := load[int]{
 		client: m.client(), inFlight: config.InFlight, definition: tour,
-		ended: func(s sample) { samples = append(samples, s) },
+		ended: func(s Sample) { samples = append(samples, s) },
 	}
 	if err := load.run(ctx, func(started int) bool { return started < config.Orchestrations }); err != nil {
 		return Cities{}, err

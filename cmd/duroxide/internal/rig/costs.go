@@ -121,3 +121,16 @@ func (m *meter) read(orchestrations int, stopWorker func()) (Costs, time.Duratio
 	}
 	return c, elapsed, nil
 }
+
+// add adds the costs of a client in a process of its own, of whose orchestrations they are.
+func (c *Costs) add(l Load) {
+	n := float64(len(l.Samples))
+	c.ClientCalls += float64(l.Calls) / n
+	c.Writes += float64(l.Writes) / n
+	if c.CPUMilliseconds != nil {
+		*c.CPUMilliseconds += l.CPU.Seconds() * 1000 / n
+	}
+	if c.BytesWritten != nil {
+		*c.BytesWritten += float64(l.Written) / n
+	}
+}

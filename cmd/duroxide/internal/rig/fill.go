@@ -71,8 +71,7 @@ const (
 )
 
 const (
-	// fillBatch is how many rows one acknowledgement brings. More of them save little, and on some servers each
-	// row costs the more the more of them are in a transaction.
+	// fillBatch is how many rows one acknowledgement brings. More of them save little.
 	fillBatch = 250
 	// fillers is how many acknowledgements are made at a time.
 	fillers = 4

@@ -26,10 +26,10 @@ func (l Latency) MarshalJSON() ([]byte, error) {
 }
 
 // durationsOf returns how long each took.
-func durationsOf(samples []sample) []time.Duration {
+func durationsOf(samples []Sample) []time.Duration {
 	durations := make([]time.Duration, 0, len(samples))
 	for _, s := range samples {
-		durations = append(durations, s.ended.Sub(s.started))
+		durations = append(durations, s.Ended.Sub(s.Started))
 	}
 	return durations
 }

@@ -65,7 +65,7 @@ func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
 	m := Memory{Orchestrations: config.Orchestrations}
 	began := time.Now()
 	ended, every := 0, max(config.Orchestrations/memorySamples, 1)
-	load := load{client: client.New(config.Store), inFlight: config.InFlight, definition: single, ended: func(sample) {
+	load := load[int]{client: client.New(config.Store), inFlight: config.InFlight, definition: single, ended: func(Sample) {
 		ended++
 		if ended%every != 0 {
 			return

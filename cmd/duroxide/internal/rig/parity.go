@@ -6,23 +6,18 @@
 // orchestrations take (memory.go), and what workers cost that have nothing to do (idle.go).
 // compare.go runs any of them by two programs in turn.
 //
-// Its other parts: count.go counts a store's calls, costs.go sums up what
-// orchestrations cost, latency.go, rss.go, cpu_unix.go and written_linux.go turn samples into
-// figures, sqlitefile.go measures the file below a SQLite store.
-// docs/performance.md explains the method.
+// Its other parts: load.go starts orchestrations and waits for them, count.go counts a store's calls, costs.go sums up
+// what orchestrations cost, latency.go, rss.go, cpu_unix.go and written_linux.go turn samples into figures,
+// sqlitefile.go measures the file below a SQLite store. docs/performance.md explains the method.
 package rig
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
@@ -66,7 +61,9 @@ type ParityConfig struct {
 	Window time.Duration
 	// Activity is how long an activity takes, 0 for no time at all.
 	Activity time.Duration
-	Logger   *slog.Logger
+	// Elsewhere, if set, has [RunLoad] run in another process. Without it the client is in this one.
+	Elsewhere func(context.Context) (Load, error)
+	Logger    *slog.Logger
 }
 
 // Parity is what one configuration of rig A came to. Durations are nanoseconds in
@@ -111,26 +108,24 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	defer stop()
-	var samples []sample
-	load := load{
-		client: m.client(), inFlight: config.InFlight, definition: config.Shape.definition,
-		ended: func(s sample) { samples = append(samples, s) },
-	}
-	began := time.Now()
-	if err := load.run(ctx, func(started int) bool { return started == 0 || time.Since(began) < config.Window }); err != nil {
-		return Parity{}, err
-	}
-	costs, elapsed, err := m.read(len(samples), stop)
+	load, err := config.load(ctx, m.client())
 	if err != nil {
 		return Parity{}, err
 	}
+	costs, _, err := m.read(len(load.Samples), stop)
+	if err != nil {
+		return Parity{}, err
+	}
+	if config.Elsewhere != nil {
+		costs.add(load)
+	}
 	p := Parity{
-		Slots: config.Slots, Completed: len(samples), OverallRate: float64(len(samples)) / elapsed.Seconds(),
-		Latency: latencyOf(durationsOf(samples)), Costs: costs,
+		Slots: config.Slots, Completed: len(load.Samples), OverallRate: float64(len(load.Samples)) / load.Took.Seconds(),
+		Latency: latencyOf(durationsOf(load.Samples)), Costs: costs,
 		ActivityTook: float64(took.Load()) / float64(max(1, ran.Load())) / float64(time.Millisecond),
 	}
-	for _, s := range samples {
-		if s.ended.Sub(began) <= config.Window {
+	for _, s := range load.Samples {
+		if s.Ended.Sub(load.Began) <= config.Window {
 			p.WindowRate += 1 / config.Window.Seconds()
 		}
 	}
@@ -141,6 +136,14 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		p.CapTaken = p.Cap * float64(config.Activity) / float64(time.Millisecond) / p.ActivityTook
 	}
 	return p, nil
+}
+
+// load has the client do its part, in this process or in another one.
+func (config ParityConfig) load(ctx context.Context, c *client.Client) (Load, error) {
+	if config.Elsewhere != nil {
+		return config.Elsewhere(ctx)
+	}
+	return runLoad(ctx, c, LoadConfig{Shape: config.Shape, InFlight: config.InFlight, Window: config.Window})
 }
 
 // The work of rig A.
@@ -208,55 +211,4 @@ func runWorker(ctx context.Context, store provider.Provider, options worker.Opti
 		cancel()
 		running.Wait()
 	}, nil
-}
-
-// load starts orchestrations and waits for them.
-type load struct {
-	client     *client.Client
-	inFlight   int
-	definition orchestration.Definition[int, int]
-	// ended is called after each, by one goroutine at a time.
-	ended func(sample)
-}
-
-// sample is one orchestration from its start to its known end.
-type sample struct{ started, ended time.Time }
-
-// run keeps inFlight orchestrations going as long as more says so, given the
-// number started before, and returns when the last has ended.
-func (l load) run(ctx context.Context, more func(started int) bool) error {
-	var mu sync.Mutex
-	var started atomic.Int64
-	prefix := "bench-" + rand.Text()
-	group, ctx := errgroup.WithContext(ctx)
-	for range l.inFlight {
-		group.Go(func() error {
-			for {
-				n := int(started.Add(1)) - 1
-				if !more(n) {
-					return nil
-				}
-				s, err := l.one(ctx, fmt.Sprintf("%s-%d", prefix, n))
-				if err != nil {
-					return err
-				}
-				mu.Lock()
-				l.ended(s)
-				mu.Unlock()
-			}
-		})
-	}
-	return group.Wait()
-}
-
-// one runs a single orchestration.
-func (l load) one(ctx context.Context, instance string) (sample, error) {
-	s := sample{started: time.Now()}
-	run, err := client.Start(ctx, l.client, l.definition, instance, 0)
-	if err != nil {
-		return s, err
-	}
-	_, err = run.Wait(ctx)
-	s.ended = time.Now()
-	return s, err
 }

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/hook"
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -368,12 +368,12 @@ func TestCounterTellsWritesFromReads(t *testing.T) {
 	}
 }
 
-// The counter knows each method of a store, required and optional, as a read, a fetch or a write:
+// The counter knows each method of a store as a read, a fetch or a write:
 // what a hook is told of that stands in none of the lists changes the store.
 func TestCounterKnowsTheMethods(t *testing.T) {
 	t.Parallel()
 	writes := regexp.MustCompile("^(ack|abandon|renew|append|enqueue|start|keep|cleanup)_")
-	for _, name := range []string{"observed.go", "optional.go"} {
+	for _, name := range []string{"observed.go", "steps.go"} {
 		text, err := os.ReadFile("../../../../internal/observed/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -15,10 +15,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// isBabelfish tells the server by its banner: its properties are those of the SQL Server
-// that it resembles.
-func isBabelfish(banner string) bool { return strings.Contains(banner, "Babelfish") }
-
 // isAzure tells the services, which are always of the latest version: SQL Database,
 // Synapse, Managed Instance, Edge and Fabric
 // (https://learn.microsoft.com/sql/t-sql/functions/serverproperty-transact-sql, EngineEdition).
@@ -27,15 +23,7 @@ func isAzure(engineEdition int64) bool { return engineEdition == 5 || engineEdit
 // judgeServer needs 2016 SP1 (13.0.4001), the first with CREATE OR ALTER.
 func judgeServer(edition string, f facts) Finding {
 	detail := strings.TrimSpace(edition + " " + f.version)
-	switch {
-	case f.babelfish:
-		return Finding{
-			Level: Warning,
-			Detail: "Babelfish, " + detail + ": the procedures run, but locking hints have no effect, and a user in the role " +
-				"also needs rights on the tables",
-			Advice: "use Babelfish for trials and tests; the promises under load are made for SQL Server only",
-		}
-	case f.azure || !olderThan(f.version, 13, 0, 4001):
+	if f.azure || !olderThan(f.version, 13, 0, 4001) {
 		return Finding{Level: OK, Detail: "SQL Server, " + detail}
 	}
 	return Finding{Level: Problem, Detail: "SQL Server, " + detail + ", is too old", Advice: "upgrade to 2016 SP1 or later"}
@@ -60,26 +48,17 @@ func olderThan(version string, than ...int) bool {
 	return false
 }
 
-// judgeCompatibility wants 130, the first level with OPENJSON, which is how lists reach a schema whose name the driver
-// cannot send otherwise. Nothing else needs it, but lower levels are tested by nobody. Babelfish reports one level
-// whatever it can do, and has all of that.
-func judgeCompatibility(level int64, database, schema string, f facts) Finding {
+// judgeCompatibility wants 130, the level of the oldest server. Nothing needs it, but lower levels are tested by
+// nobody.
+func judgeCompatibility(level int64, database string) Finding {
 	const needed = 130
-	detail := fmt.Sprintf("database %s is at level %d", quote(database), level)
-	switch {
-	case f.babelfish:
-		return Finding{Level: OK, Detail: detail + ", which has no meaning on Babelfish"}
-	case level >= needed:
-		return Finding{Level: OK, Detail: detail}
-	}
-	grave := Warning
-	if strings.ContainsAny(schema, "[].") {
-		grave = Problem
+	if level >= needed {
+		return Finding{Level: OK, Detail: fmt.Sprintf("database %s is at level %d", quote(database), level)}
 	}
 	return Finding{
-		Level: grave,
+		Level: Warning,
 		Detail: isNot("the level of database "+quote(database), strconv.FormatInt(level, 10), strconv.Itoa(needed)+" or higher",
-			"a schema whose name has a bracket or a dot cannot be used, and lower levels are not tested"),
+			"lower levels are not tested"),
 		Statement: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d;", quote(database), needed),
 	}
 }
@@ -250,7 +229,7 @@ func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
 	}
 }
 
-// checkHeld looks for instances that are held because their code does not fit their histories.
+// checkHeld looks for instances that are held because their code does not fit their histories, or cannot read them.
 func (p *patient) checkHeld(ctx context.Context) error {
 	if p.trouble != nil {
 		return nil //nolint:nilerr // said already
@@ -263,7 +242,7 @@ func (p *patient) checkHeld(ctx context.Context) error {
 	return nil
 }
 
-// judgeHeld is never a problem of the database: the code is to be mended.
+// judgeHeld is never a problem of the database: the code or a history is to be mended.
 func judgeHeld(held []mssqldb.ListHeldInstancesHeldRow) Finding {
 	if len(held) == 0 {
 		return Finding{Level: OK, Detail: "no instance is held"}
@@ -273,7 +252,8 @@ func judgeHeld(held []mssqldb.ListHeldInstancesHeldRow) Finding {
 		Level: Warning,
 		Detail: fmt.Sprintf("%d held, the first since %s: %s", len(held),
 			time.UnixMilli(first.Since).UTC().Format("2006-01-02 15:04:05"), first.Misfit),
-		Advice: "deploy code that fits, such as the previous release, and then run 'duroxide retry --all'; 'duroxide list --status Held' shows the instances",
+		Advice: "deploy code that fits, such as the previous release, or mend what cannot be read, and then run 'duroxide retry --all'; " +
+			"'duroxide list --status Held' shows the instances, and 'duroxide status' why each is held",
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
 	"github.com/duroxide/duroxide-go/internal/clock"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -143,9 +143,6 @@ func TestDoctorForTheApplication(t *testing.T) {
 // own roles, and its statements give them back.
 func TestDoctorOfGrants(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish does not tell what was granted")
-	}
 	schema := mssqltest.NewSchema(t)
 	user, dsn := mssqltest.NewLogin(t)
 	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
@@ -420,12 +417,10 @@ func TestMigratingTakesAnOwner(t *testing.T) {
 	fresh.expect(cli.ExitOK, "does not exist", "migrate", "status")
 	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
 	refused(there, "migrate", "drop", "--yes")
-	if !mssqltest.Server(t).Babelfish { // which shows the procedures to everybody
-		refused(there, "migrate", "up")
-		refused(there, "migrate", "plan")
-		refused(there, "migrate", "status")
-		refused(there, "migrate", "verify")
-	}
+	refused(there, "migrate", "up")
+	refused(there, "migrate", "plan")
+	refused(there, "migrate", "status")
+	refused(there, "migrate", "verify")
 	on(t, schema).expect(cli.ExitOK, "this release's", "migrate", "verify")
 }
 
@@ -453,4 +448,57 @@ func TestDeadLettersOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, "Letter 2 was deleted.", "dead-letters", "delete", "2")
 	s.expect(cli.ExitOK, "Nothing was set aside.", "dead-letters")
 	s.expect(cli.ExitOK, "nothing was set aside", "doctor")
+}
+
+// TestDoctorNamesEachIndex drops and disables all nonclustered indexes of the schema: the doctor names each as a
+// problem with the command that restores it, and finds nothing when that has run.
+func TestDoctorNamesEachIndex(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	s, owner := on(t, schema), mssqltest.DB(t)
+	rows, err := owner.QueryContext(t.Context(), `
+		SELECT t.name, i.name, CASE WHEN i.is_primary_key = 1 OR i.is_unique_constraint = 1 THEN 1 ELSE 0 END
+		FROM sys.indexes AS i
+		INNER JOIN sys.tables AS t ON t.object_id = i.object_id
+		WHERE t.schema_id = SCHEMA_ID(@p1) AND i.type = 2 AND t.name NOT IN (N'migrations', N'modules', N'revisions')`, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var names, drops, disables []string
+	for rows.Next() {
+		var table, index string
+		var constraint bool
+		if err := rows.Scan(&table, &index, &constraint); err != nil {
+			t.Fatal(err)
+		}
+		drop := fmt.Sprintf("DROP INDEX %s ON [%s].%s", index, schema, table)
+		if constraint {
+			drop = fmt.Sprintf("ALTER TABLE [%s].%s DROP CONSTRAINT %s", schema, table, index)
+		}
+		names, drops = append(names, index), append(drops, drop)
+		disables = append(disables, fmt.Sprintf("ALTER INDEX %s ON [%s].%s DISABLE", index, schema, table))
+	}
+	if err := rows.Err(); err != nil || len(names) < 20 {
+		t.Fatalf("%d indexes, error %v", len(names), err)
+	}
+	for _, damages := range [][]string{drops, disables} {
+		for _, damage := range damages {
+			if _, err := owner.ExecContext(t.Context(), damage); err != nil {
+				t.Fatal(damage, err)
+			}
+		}
+		found := s.findings(cli.ExitFailure)
+		for i, name := range names {
+			if !slices.ContainsFunc(found, func(f finding) bool {
+				return f.Level == "problem" && strings.Contains(f.Detail, name) && strings.Contains(f.Advice, "migrate up")
+			}) {
+				t.Errorf("%s: the doctor does not name the index", damages[i])
+			}
+		}
+		s.expect(cli.ExitOK, names[0], "migrate", "up")
+		if slices.ContainsFunc(s.findings(cli.ExitOK), func(f finding) bool { return f.Level == "problem" }) {
+			t.Error("the doctor finds a problem after migrate up")
+		}
+	}
 }

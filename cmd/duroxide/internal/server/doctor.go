@@ -43,8 +43,6 @@ type patient struct {
 
 // facts are what one check finds out for others.
 type facts struct {
-	// babelfish is a server that is PostgreSQL with T-SQL on top.
-	babelfish bool
 	// azure is Azure SQL Database, whose versions are not ours to judge.
 	azure bool
 	// version is the server's, such as 16.0.4135.4.
@@ -123,7 +121,7 @@ func (p *patient) checkServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.facts = facts{babelfish: isBabelfish(is.Banner), azure: isAzure(int64(orZero(is.EngineEdition))), version: orZero(is.ProductVersion)}
+	p.facts = facts{azure: isAzure(int64(orZero(is.EngineEdition))), version: orZero(is.ProductVersion)}
 	p.findings = append(p.findings, judgeServer(orZero(is.Edition), p.facts))
 	return nil
 }
@@ -141,7 +139,7 @@ func (p *patient) checkCompatibility(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name, p.schema, p.facts))
+	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name))
 	return nil
 }
 

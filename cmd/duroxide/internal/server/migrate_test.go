@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
 // TestATenantLeaves removes a schema, but not because somebody asked what that would do.

@@ -19,10 +19,10 @@ import (
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/failure"
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
 )

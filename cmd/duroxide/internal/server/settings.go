@@ -93,10 +93,6 @@ func databaseSettings() []setting {
 
 // examine asks for the option and judges the answer.
 func (s setting) examine(ctx context.Context, p *patient) error {
-	if p.facts.babelfish {
-		p.note(OK, "Babelfish has no "+s.option+" of its own", "")
-		return nil
-	}
 	value, database, err := s.ask(p.queries, ctx)
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
-	"github.com/duroxide/duroxide-go/tsqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
 // laboratory is a server of the test's own, whose settings can be made wrong. Its schema is duroxide.
@@ -168,7 +168,7 @@ func TestEachSettingIsFoundAndMended(t *testing.T) {
 // The level has a line in the manual as well. tsqltest has none that is too low.
 func TestTheManualTellsTheCompatibilityLevel(t *testing.T) {
 	t.Parallel()
-	inManual(t, "compatibility level", []Finding{judgeCompatibility(120, "orders", "duroxide", facts{})})
+	inManual(t, "compatibility level", []Finding{judgeCompatibility(120, "orders")})
 }
 
 // inManual looks for a setting's line in the manual, with what is wanted, the reason, and one of the statements.
@@ -219,21 +219,13 @@ func TestTheManualListsTheChecks(t *testing.T) {
 	}
 }
 
-// TestSettingsThatAServerDoesNotHave has Babelfish, which stores and locks in its own way, a server before 2019, and a
-// login that may not look.
+// TestSettingsThatAServerDoesNotHave has a server before 2019, and a login that may not look.
 func TestSettingsThatAServerDoesNotHave(t *testing.T) {
 	t.Parallel()
 	examine := func(f facts) (findings []Finding) {
 		p := &patient{facts: f} // nobody to ask
-		for _, s := range databaseSettings() {
-			if f.babelfish {
-				if err := s.examine(t.Context(), p); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		for _, s := range tableSettings() {
-			if f.babelfish || !f.comparable || s.check == "sequential keys" {
+			if !f.comparable || s.check == "sequential keys" {
 				if err := s.examine(t.Context(), p); err != nil {
 					t.Fatal(err)
 				}
@@ -245,7 +237,6 @@ func TestSettingsThatAServerDoesNotHave(t *testing.T) {
 		facts facts
 		want  int
 	}{
-		"Babelfish":        {facts{babelfish: true, comparable: true}, len(databaseSettings()) + len(tableSettings())},
 		"2017":             {facts{version: "14.0.3456.2", comparable: true}, 1},
 		"nothing is shown": {facts{version: "16.0.4135.4"}, 0},
 	} {
@@ -264,9 +255,6 @@ func TestSettingsThatAServerDoesNotHave(t *testing.T) {
 // TestTheDoctorOfAWorkerLooksAtNoTable has a login with the runtime role, which is told so once.
 func TestTheDoctorOfAWorkerLooksAtNoTable(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("SKIPPED: Babelfish shows its catalog to everybody")
-	}
 	schema := mssqltest.NewSchema(t)
 	user, dsn := mssqltest.NewLogin(t)
 	mssqltest.JoinRole(t, migrate.RoleName(schema), user)

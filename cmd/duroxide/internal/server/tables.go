@@ -8,7 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// tableSetting is a setting of tables or indexes that the scripts make (0005_storage_sqlserver.sql), and that anybody
+// tableSetting is a setting of tables or indexes that the scripts make (0005_storage.sql), and that anybody
 // who may alter a table can lose: by a rebuild, for one.
 type tableSetting struct {
 	check string
@@ -31,10 +31,6 @@ func tableSettings() []tableSetting {
 // examine says nothing where there is nothing to see: the check of the modules has said why.
 func (s tableSetting) examine(ctx context.Context, p *patient) error {
 	if !p.facts.comparable {
-		return nil
-	}
-	if p.facts.babelfish {
-		p.note(OK, "Babelfish stores tables in its own way", "")
 		return nil
 	}
 	findings, err := s.list(p, ctx)
@@ -93,7 +89,7 @@ func (p *patient) escalating(ctx context.Context) (list []Finding, err error) {
 	for _, row := range rows {
 		list = append(list, Finding{
 			Level: Problem,
-			Detail: isNot("LOCK_ESCALATION of "+row.Name, orZero(row.Escalation), "DISABLE",
+			Detail: isNot("LOCK_ESCALATION of "+row.Name, row.Escalation, "DISABLE",
 				"a turn with a wide fan-out, or a worker with many sessions, locks the whole table and stops everybody's work"),
 			Statement: fmt.Sprintf("ALTER TABLE %s SET (LOCK_ESCALATION = DISABLE);", p.table(row.Name)),
 		})

@@ -1,0 +1,124 @@
+package interleave
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Calls of procedures as batches. Parameters that a call does not name are NULL.
+
+// tokenOf is the n-th lock token.
+func tokenOf(n int) string { return fmt.Sprintf("'00000000-0000-0000-0000-%012d'", n) }
+
+func enqueueTurn(instance string, kind int) string {
+	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = %d, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n", instance, kind)
+}
+
+// enqueueMessage sends a message to a queue.
+func enqueueMessage(instance string, n int) string {
+	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = 0, @name = NULL, @version = NULL, @work_item = N'{\"queued\":%d}', @delay_ms = 0, @queue = N'q';\n", instance, n)
+}
+
+func enqueueWork(instance, session string) string {
+	if session != "NULL" {
+		session = "N'" + session + "'"
+	}
+	return fmt.Sprintf("EXEC duroxide.enqueue_for_worker @instance_id = N'%s', @execution_id = 1, @activity_id = 1, @session_id = %s, @tag = NULL, @name = NULL, @work_item = N'{}';\n", instance, session)
+}
+
+func fetchTurnOf(n int) string {
+	return fmt.Sprintf(`EXEC duroxide.fetch_orchestration_item @lock_token = %s, @lock_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0, @min_patch = 0,
+		@max_major = 0, @max_minor = 0, @max_patch = 0, @known = NULL, @unknown_ms = 0, @history_limit = NULL;
+`, tokenOf(n))
+}
+
+func fetchWorkOf(n int, owner string) string {
+	return fmt.Sprintf(`EXEC duroxide.fetch_work_item @lock_token = %s, @lock_ms = 30000, @sessions = 1, @owner = N'%s', @session_ms = 30000, @any_tag = 0, @untagged = 1,
+		@tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = NULL, @unknown_ms = 0;
+`, tokenOf(n), owner)
+}
+
+func ackTurnOf(n int) string {
+	return fmt.Sprintf(`EXEC duroxide.ack_orchestration_item @lock_token = %s, @execution_id = 1, @name = N'Order', @version = N'1.0.0', @code_name = NULL, @code_version = NULL,
+		@parent_instance_id = NULL, @major = NULL, @minor = NULL, @patch = NULL, @status = N'Running', @output = NULL, @set_custom_status = 0, @custom_status = NULL,
+		@clear_values = 0, @drop_timers = 0;
+`, tokenOf(n))
+}
+
+func renewTurnOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.renew_orchestration_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+}
+
+func renewWorkOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.renew_work_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+}
+
+func peekTurnOf(n int) string {
+	return strings.Replace(fetchTurnOf(n), "@history_limit = NULL", "@history_limit = NULL, @peek = 1", 1)
+}
+
+func abandonTurnOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
+}
+
+func holdTurnOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 20000, @give_back = 1, @misfit = N'another name';\n", tokenOf(n))
+}
+
+func ackWorkOf(n int, instance string) string {
+	return fmt.Sprintf("EXEC duroxide.ack_work_item @lock_token = %s, @instance_id = N'%s', @work_item = N'{}';\n", tokenOf(n), instance)
+}
+
+func abandonWorkOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.abandon_work_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
+}
+
+// setsValue is an acknowledgement that sets a value, with a status.
+func setsValue(n int, status string) string {
+	ack := strings.Replace(strings.TrimSuffix(ackTurnOf(n), ";\n"), "Running", status, 1)
+	return "DECLARE @c duroxide.kv_list_v1; INSERT INTO @c (position, kv_key, value, value_bytes, last_updated_at_ms) VALUES (1, N'k', N'1', 1, 1); " +
+		ack + ", @changes = @c;\n"
+}
+
+// ofVersion is an acknowledgement by a version of the framework that the store has not seen.
+func ofVersion(ack string) string {
+	return strings.Replace(ack, "@major = NULL, @minor = NULL, @patch = NULL", "@major = 1, @minor = 2, @patch = 3", 1)
+}
+
+// claims is a transaction that claims sessions for an owner, one after the other.
+func claims(owner string, sessions ...string) string {
+	var b strings.Builder
+	b.WriteString("DECLARE @c BIT, @f BIT, @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()); BEGIN TRANSACTION;\n")
+	for _, s := range sessions {
+		fmt.Fprintf(&b, "EXEC duroxide.claim_session @session_id = N'%s', @owner = N'%s', @now = @now, @session_ms = 60000, @claimed = @c OUTPUT, @fresh = @f OUTPUT;\n", s, owner)
+	}
+	return b.String() + "COMMIT;\n"
+}
+
+const (
+	renewSessions = "DECLARE @o duroxide.id_list_v1; INSERT INTO @o (position, id) VALUES (1, N'w1'), (2, N'w2'); EXEC duroxide.renew_session_lock @owners = @o, @extend_ms = 60000, @idle_ms = 600000;\n"
+	cleanSessions = "EXEC duroxide.cleanup_orphaned_sessions;\n"
+	// endedSessions are those of an owner who has gone.
+	endedSessions = "INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) SELECT s.id, N'w0', 1, 1 FROM (VALUES (N's1'), (N's2'), (N's3')) AS s (id) " +
+		"WHERE NOT EXISTS (SELECT 1 FROM duroxide.sessions AS o WHERE o.session_id = s.id);\n"
+	queueDepths = "EXEC duroxide.get_queue_depths @unknown_ms = 0;\n"
+	deletion    = "EXEC duroxide.delete_instance @instance_id = N'a', @force = 1;\n"
+	getValue    = "EXEC duroxide.get_kv_value @instance_id = N'a', @kv_key = N'k';\n"
+	// manyDue are 300 instances whose messages become visible a second later.
+	manyDue = "DECLARE @n INT = 0, @id NVARCHAR(400); WHILE @n < 300 BEGIN SET @n += 1; SET @id = CONCAT(N'i', @n); EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 1, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 1000; END;\n"
+)
+
+// started is an instance whose first turn, the n-th of all, has ended.
+func started(id string, n int) string {
+	return start(id) + fetchTurnOf(n) + call{"execution": "1"}.named("Order").ack(n)
+}
+
+// What the scenarios begin with.
+var (
+	twoTurns    = enqueueTurn("a", 1) + enqueueTurn("b", 1)
+	heldTurn    = twoTurns + fetchTurnOf(9) // that of a
+	twoWorks    = twoTurns + enqueueWork("a", "NULL") + enqueueWork("b", "NULL")
+	heldWork    = twoWorks + fetchWorkOf(9, "w1") // that of a
+	aSession    = enqueueWork("a", "s1") + enqueueWork("b", "s1") + fetchWorkOf(9, "w1")
+	twoSessions = enqueueWork("a", "s1") + enqueueWork("b", "s2") + fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1")
+)

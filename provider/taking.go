@@ -1,0 +1,60 @@
+package provider
+
+import (
+	"time"
+)
+
+// WorkAck ends one activity in [Store].AckWorkAndTake: the arguments of [Provider.AckWorkItem].
+type WorkAck struct {
+	LockToken string
+	// Completion is nil for none.
+	Completion WorkItem
+}
+
+// TakeParams say which work a call takes. The zero value takes nothing.
+type TakeParams struct {
+	// Turn takes at most one turn, as [Provider].FetchOrchestrationItem does; nil takes none. Its PollTimeout has no
+	// effect.
+	Turn *FetchOrchestrationParams
+	// Work takes at most one activity for each entry, as [Provider].FetchWorkItem does. An entry that finds nothing
+	// takes nothing, and the next entry is tried. PollTimeout has no effect.
+	Work []FetchWorkParams
+	// Wait is how long a Take that finds nothing may wait for work; 0 does not wait. The call may return sooner, and
+	// a store that cannot wait returns at once. Only Take uses it.
+	Wait time.Duration
+	// Early, if not nil, may be called once by AckWorkAndTake, in the caller's goroutine, with the turn that it has
+	// taken, before the acknowledgements are committed. Taken.Turn is then nil. If the call fails afterwards, the
+	// turn's token may be invalid.
+	Early func(*FetchedOrchestration)
+}
+
+// Taken is the work that a call has locked, as the fetches return it.
+type Taken struct {
+	// Turn is nil when none was ready.
+	Turn *FetchedOrchestration
+	// Work holds the activities, each with the entry of TakeParams.Work that it was taken
+	// for.
+	Work []TakenWork
+	// Waited says that the call found nothing at first and waited (TakeParams.Wait). Work that it then took became
+	// ready a moment ago and was locked in the same transaction. WorkReady reports everything else that has become
+	// ready since.
+	Waited bool
+	// Err says why a call whose acknowledgement was committed took nothing, or no more. It is an error of a fetch.
+	Err error
+}
+
+// TakenWork is one activity that a call has locked.
+type TakenWork struct {
+	*FetchedWorkItem
+	// For is the index in TakeParams.Work.
+	For int
+}
+
+// LockRenewal is one lease of a [Store].RenewLocks call.
+type LockRenewal struct {
+	LockToken string
+	// Turn is true for the lease of a turn, and false for the lease of an activity.
+	Turn bool
+	// ExtendFor is the length of the lease from now.
+	ExtendFor time.Duration
+}

@@ -1,9 +1,0 @@
-package tsqltest_test
-
-import (
-	"testing"
-
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
-)
-
-func TestMain(m *testing.M) { leaktest.Main(m) }

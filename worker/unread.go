@@ -1,0 +1,130 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// sentinelEventID is the id of the event that ends a history nobody can read: the next free id is unknown (§7.9).
+const sentinelEventID = 99999
+
+// unread decides about an instance whose history cannot be decoded. It is held: somebody may mend the history, and
+// another release may know an event that this one does not.
+func (t *turn) unread(ctx context.Context) {
+	var use *provider.IDUse
+	err := t.read(ctx, "whether the instance has ended", func(ctx context.Context) (err error) {
+		use, err = t.worker.store.FindInstance(ctx, t.item.Instance)
+		return err
+	})
+	limit := t.worker.options.MaxAttempts
+	switch {
+	case err != nil:
+		t.abandon(ctx, time.Second, true)
+	case use != nil && use.Status.Ended():
+		t.logger.WarnContext(ctx, "messages for an instance that has ended, and whose history cannot be read, are dropped",
+			"messages", len(t.item.Messages))
+		t.drop(ctx)
+	case !t.worker.options.FailMisfits:
+		t.holdUnread(ctx)
+	case t.fetched.AttemptCount <= limit:
+		t.logger.ErrorContext(ctx, "a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
+		t.abandon(ctx, time.Second, false)
+	default:
+		t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
+		text := t.item.HistoryError.Error()
+		t.endUnread(ctx, provider.Poison{
+			AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
+			MessageType: provider.PoisonDeserialization{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text},
+		})
+	}
+}
+
+// holdUnread gives the turn back, or ends the instance if somebody has asked for that. Whether the instance would clean
+// up is not known, so workers that may be able to read the history come first.
+func (t *turn) holdUnread(ctx context.Context) {
+	o := t.worker.offered(t.key(), 0, t.fetched.AttemptCount)
+	if reason, ok := t.askedToEnd(); ok && time.Since(o.since) >= t.worker.requestPatience() {
+		t.logger.WarnContext(ctx, "an instance whose history cannot be read is cancelled, without its clean-up if it has one")
+		t.endUnread(ctx, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+		return
+	}
+	reason := fmt.Sprintf("its history cannot be read: %v; mend the event in the store, or run the release that wrote it; "+
+		"'duroxide cancel' ends the instance", t.item.HistoryError)
+	b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}}
+	tries, delay := t.note(b, reason, t.worker.unregisteredDelay)
+	if tellsTry(tries) {
+		t.logger.ErrorContext(ctx, "a history cannot be read, the instance is held", "execution_id", b.executionID,
+			"reason", reason, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
+	}
+	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
+}
+
+// askedToEnd is why a client asks to cancel the instance, if one does. A parent does not know that somebody has to
+// decide.
+func (t *turn) askedToEnd() (reason string, ok bool) {
+	for _, message := range t.item.Messages {
+		if m, ok := message.(provider.CancelInstanceItem); ok && !replay.ByParent(m.Reason) {
+			return m.Reason, true
+		}
+	}
+	return "", false
+}
+
+// endUnread ends an instance without knowing its history, and tells its parent and its children.
+func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) {
+	delta := []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID, provider.OrchestrationFailed{Details: details})}
+	items, err := t.cancelListed(ctx)
+	if err == nil {
+		var told provider.WorkItem
+		if told, err = t.parentListed(ctx, details); told != nil {
+			items = append(items, told)
+		}
+	}
+	if err == nil {
+		err = t.ack(ctx, provider.AckOrchestrationParams{
+			LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta,
+			Metadata: replay.Metadata(delta), OrchestratorItems: items,
+		})
+	}
+	if err != nil {
+		t.abandon(ctx, time.Second, noAttempt(err) || !t.worker.options.FailMisfits)
+		return
+	}
+	t.tellFailed(ctx, begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
+		Name: t.item.OrchestrationName, Version: t.item.Version,
+	}}, delta)
+	t.worker.offers.forget(t.key())
+	t.worker.held.forget(t.key())
+}
+
+// parentListed is the message to the parent that the store knows of, nil if that waits for nothing. Which of its calls
+// has started this instance is in the parent's history.
+func (t *turn) parentListed(ctx context.Context, details provider.ErrorDetails) (provider.WorkItem, error) {
+	admin := t.worker.store.Admin()
+	if admin == nil {
+		return nil, nil
+	}
+	var parent *string
+	var history []provider.Event
+	err := t.read(ctx, "the parent's history", func(ctx context.Context) (err error) {
+		if parent, err = admin.GetParentID(ctx, t.item.Instance); err == nil && parent != nil {
+			history, err = t.worker.store.Read(ctx, *parent)
+		}
+		return err
+	})
+	if errors.Is(err, provider.ErrNotFound) || parent == nil && err == nil {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	call, ok := replay.CallOfChild(history, *parent, t.item.Instance)
+	if !ok {
+		return nil, nil
+	}
+	return provider.SubOrchFailedItem{ParentInstance: *parent, ParentExecutionID: call.ExecutionID, ParentID: call.EventID, Details: details}, nil
+}
