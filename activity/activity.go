@@ -29,34 +29,36 @@ import (
 // made once, usually as package variables, and used by workers to run the
 // activity and by orchestrations to call it.
 type Definition[I, O any] struct {
+	entry
 	name string
 	fn   func(ctx context.Context, input I) (O, error)
 }
+
+// entry lets workers register a definition.
+type entry = registry.Entry
 
 // New defines an activity. The name is recorded in histories and must not change
 // while orchestrations that call it are running.
 //
 // Input and output travel as JSON, a string as its plain text.
 func New[I, O any](name string, fn func(ctx context.Context, input I) (O, error)) Definition[I, O] {
-	return Definition[I, O]{name: name, fn: fn}
+	d := Definition[I, O]{name: name, fn: fn}
+	var run registry.ActivityFunc // stays nil without a function, which is an error when it is registered
+	if fn != nil {
+		run = d.run
+	}
+	d.entry = registry.NewEntry(func(r *registry.Registry) error { return r.AddActivity(name, run) })
+	return d
 }
 
 // Named refers to an activity that another program defines. It can be called by
 // orchestrations and not be registered.
 func Named[I, O any](name string) Definition[I, O] {
-	return Definition[I, O]{name: name}
+	return New[I, O](name, nil)
 }
 
 // Name is the name the activity is recorded under.
 func (d Definition[I, O]) Name() string { return d.name }
-
-// Register adds the activity to a worker's registry; use worker.Register.
-func (d Definition[I, O]) Register(r *registry.Registry) error {
-	if d.fn == nil {
-		return r.AddActivity(d.name, nil)
-	}
-	return r.AddActivity(d.name, d.run)
-}
 
 // run is the activity on opaque texts. An input that does not fit is a failure
 // of the activity, so that the orchestration learns of it.

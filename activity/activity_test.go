@@ -27,7 +27,7 @@ type parcel struct {
 func handler[I, O any](t *testing.T, def activity.Definition[I, O]) registry.ActivityFunc {
 	t.Helper()
 	r := registry.New()
-	if err := def.Register(r); err != nil {
+	if err := r.Add(def); err != nil {
 		t.Fatal(err)
 	}
 	fn, ok := r.Activity(def.Name())
@@ -63,7 +63,15 @@ func TestPayloads(t *testing.T) {
 
 func TestNamedCannotBeRegistered(t *testing.T) {
 	t.Parallel()
-	if err := activity.Named[string, string]("Elsewhere").Register(registry.New()); !errors.Is(err, registry.ErrInvalid) {
+	if err := registry.New().Add(activity.Named[string, string]("Elsewhere")); !errors.Is(err, registry.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestZeroDefinitionCannotBeRegistered(t *testing.T) {
+	t.Parallel()
+	err := registry.New().Add(activity.Definition[string, string]{})
+	if !errors.Is(err, registry.ErrInvalid) || !strings.Contains(err.Error(), "make it with New") {
 		t.Errorf("%v", err)
 	}
 }

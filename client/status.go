@@ -132,7 +132,7 @@ func (c *Client) decodeEnd(ctx context.Context, history []provider.Event) ([]pro
 	return history, nil
 }
 
-// statusOf reads the state from the latest execution's history, backwards (§7.16).
+// statusOf reads the state from the latest execution's history, backwards.
 func statusOf(instance string, history []provider.Event) Status {
 	s := Status{Instance: instance, State: NotFound}
 	for _, event := range slices.Backward(history) {

@@ -12,7 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Waiting polls at growing intervals (§7.16). A store that notifies its own process of
+// Waiting polls at growing intervals. A store that notifies its own process of
 // changes makes the common case immediate. Once it has told a wait of a change, and from the
 // first for waits that begin within recently of any change, only the longest interval is
 // waited for: what this process runs, it is told of, and of some stores also what others end.

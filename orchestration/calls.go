@@ -193,7 +193,7 @@ func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
 	return none, ContinueAsNew(ctx, input)
 }
 
-// Built-in activities (§7.13), which every worker runs.
+// Built-in activities, which every worker runs.
 var (
 	newGUID = activity.Named[string, string](registry.NewGUID)
 	utcNow  = activity.Named[string, int64](registry.UTCNow)

@@ -13,11 +13,15 @@ import (
 // are made once, usually as package variables, and used by workers to run the
 // orchestration and by clients and other orchestrations to start it.
 type Definition[I, O any] struct {
+	entry
 	name    string
 	version string
 	fn      func(ctx *Context, input I) (O, error)
 	cleanup time.Duration
 }
+
+// entry lets workers register a definition.
+type entry = registry.Entry
 
 // New defines an orchestration of version 1.0.0. The name is recorded in
 // histories and must not change while instances are running.
@@ -25,12 +29,12 @@ type Definition[I, O any] struct {
 // Input and output are encoded as JSON, except that a string is stored as its plain text. If the function returns an
 // error or panics, the instance fails with that text.
 func New[I, O any](name string, fn func(ctx *Context, input I) (O, error)) Definition[I, O] {
-	return Definition[I, O]{name: name, version: registry.DefaultVersion, fn: fn}
+	return Definition[I, O]{name: name, version: registry.DefaultVersion, fn: fn}.withEntry()
 }
 
 // Named refers to an orchestration that another program defines. It can be started but not registered.
 func Named[I, O any](name string) Definition[I, O] {
-	return Definition[I, O]{name: name, version: registry.DefaultVersion}
+	return New[I, O](name, nil)
 }
 
 // WithVersion returns the definition under another version, "major.minor.patch".
@@ -41,7 +45,7 @@ func Named[I, O any](name string) Definition[I, O] {
 // Pin method. [AtVersion] and client.AtVersion start a given version.
 func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	d.version = version
-	return d
+	return d.withEntry()
 }
 
 // WithCleanup lets a cancelled instance clean up instead of ending it at once. From the cancellation on, every wait
@@ -56,7 +60,7 @@ func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
 		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, most))
 	}
 	d.cleanup = most
-	return d
+	return d.withEntry()
 }
 
 // Name returns the name that histories record.
@@ -65,12 +69,14 @@ func (d Definition[I, O]) Name() string { return d.name }
 // Version returns the version under which the orchestration is registered.
 func (d Definition[I, O]) Version() string { return d.version }
 
-// Register adds the orchestration to a worker's registry; use worker.Register.
-func (d Definition[I, O]) Register(r *registry.Registry) error {
-	if d.fn == nil {
-		return r.AddOrchestration(d.name, d.version, nil)
+// withEntry returns the definition with what registers it as it is now.
+func (d Definition[I, O]) withEntry() Definition[I, O] {
+	var run replay.Func // stays nil without a function, which is an error when it is registered
+	if d.fn != nil {
+		run = d.run
 	}
-	return r.AddOrchestration(d.name, d.version, d.run)
+	d.entry = registry.NewEntry(func(r *registry.Registry) error { return r.AddOrchestration(d.name, d.version, run) })
+	return d
 }
 
 // run is the orchestration on opaque texts.

@@ -47,7 +47,7 @@ func scripted[I, O any](t testing.TB, def orchestration.Definition[I, O], input 
 func unstarted[I, O any](t testing.TB, def orchestration.Definition[I, O], input string) *script {
 	t.Helper()
 	r := registry.New()
-	if err := def.Register(r); err != nil {
+	if err := r.Add(def); err != nil {
 		t.Fatal(err)
 	}
 	fn, _, _ := r.Orchestration(def.Name(), "")

@@ -1,7 +1,6 @@
 package orchestrationtest
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/codec"
@@ -32,7 +31,7 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 		case payloads:
 			c.codec = option.Codec
 		default:
-			if err := definition.Register(c.registry); err != nil {
+			if err := c.registry.Add(definition); err != nil {
 				return c, err
 			}
 		}
@@ -41,25 +40,30 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 }
 
 // activityRetry is what [ActivityRetry] returns.
-type activityRetry struct{ orchestration.RetryPolicy }
+type activityRetry struct {
+	registry.Entry
+	orchestration.RetryPolicy
+}
 
 // ActivityRetry sets ActivityRetry of worker.Options for a test. Pass it to [New] or [ReplayDir] among the
 // definitions; a worker does not accept it.
-func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return activityRetry{policy} }
-
-// Register refuses to be registered by a worker.
-func (activityRetry) Register(*registry.Registry) error {
-	return errors.New("orchestrationtest.ActivityRetry is only for tests; for a worker, set worker.Options.ActivityRetry")
+func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable {
+	return activityRetry{onlyForTests("ActivityRetry"), policy}
 }
 
 // payloads is what [Codec] returns.
-type payloads struct{ *codec.Codec }
+type payloads struct {
+	registry.Entry
+	*codec.Codec
+}
 
 // Codec sets Codec of worker.Options for [ReplayDir], for histories of a store whose payloads are encoded. Pass it
 // among the definitions; a worker does not accept it, and [New] does not need it, because a test has no store.
-func Codec(c *codec.Codec) worker.Registrable { return payloads{c} }
+func Codec(c *codec.Codec) worker.Registrable { return payloads{onlyForTests("Codec"), c} }
 
-// Register refuses to be registered by a worker.
-func (payloads) Register(*registry.Registry) error {
-	return errors.New("orchestrationtest.Codec is only for tests; for a worker, set worker.Options.Codec")
+// onlyForTests is the entry of an option that no worker registers.
+func onlyForTests(option string) registry.Entry {
+	return registry.NewEntry(func(*registry.Registry) error {
+		return fmt.Errorf("orchestrationtest.%s is only for tests; for a worker, set worker.Options.%[1]s", option)
+	})
 }

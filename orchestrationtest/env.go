@@ -107,7 +107,7 @@ func Run[I, O any](e *Env, def orchestration.Definition[I, O], input I) (O, erro
 	if _, version, ok := e.registry.Orchestration(def.Name(), def.Version()); ok {
 		item.Version = &version
 	} else if _, _, ok := e.registry.Orchestration(def.Name(), ""); !ok {
-		if err := def.Register(e.registry); err != nil {
+		if err := e.registry.Add(def); err != nil {
 			e.t.Fatalf("orchestrationtest.Run: %v", err)
 		}
 	}

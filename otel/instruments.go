@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// The buckets of histograms (§8.1).
+// The buckets of histograms.
 var (
 	orchestrationSeconds = []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 1800, 3600}
 	activitySeconds      = []float64{0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}

@@ -13,7 +13,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// metrics counts what a hook is told of, under the contract's names (§8.1).
+// metrics counts what a hook is told of, under the contract's names.
 type metrics struct {
 	orchestration, activity, event, version, tag *label
 	// made are all instruments.

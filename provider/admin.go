@@ -11,73 +11,73 @@ import (
 // Each call is atomic on its own; the two bulk calls run one transaction per
 // instance and keep what they did before an error.
 type Admin interface {
-	// ListInstances returns all instance ids, newest first (§6.3).
+	// ListInstances returns all instance ids, newest first.
 	ListInstances(ctx context.Context) ([]string, error)
 
 	// ListInstancesByStatus returns the ids whose current execution has that
-	// status, newest first (§6.4). An unknown status matches nothing.
+	// status, newest first. An unknown status matches nothing.
 	ListInstancesByStatus(ctx context.Context, status Status) ([]string, error)
 
 	// ListExecutions returns the execution ids in ascending order, none for an
-	// unknown instance (§6.5).
+	// unknown instance.
 	ListExecutions(ctx context.Context, instance string) ([]uint64, error)
 
-	// ReadHistoryWithExecutionID returns one execution's history (§6.6). An
+	// ReadHistoryWithExecutionID returns one execution's history. An
 	// event that cannot be decoded is [ErrCorrupt].
 	ReadHistoryWithExecutionID(ctx context.Context, instance string, executionID uint64) ([]Event, error)
 
-	// ReadHistory returns the latest execution's history (§6.6).
+	// ReadHistory returns the latest execution's history.
 	ReadHistory(ctx context.Context, instance string) ([]Event, error)
 
-	// LatestExecutionID returns the highest execution id, or [ErrNotFound] (§6.7).
+	// LatestExecutionID returns the highest execution id, or [ErrNotFound].
 	LatestExecutionID(ctx context.Context, instance string) (uint64, error)
 
-	// GetInstanceInfo describes an instance (§6.8). Error: [ErrNotFound].
+	// GetInstanceInfo describes an instance. Error: [ErrNotFound].
 	GetInstanceInfo(ctx context.Context, instance string) (InstanceInfo, error)
 
-	// GetExecutionInfo describes an execution (§6.9). Error: [ErrNotFound].
+	// GetExecutionInfo describes an execution. Error: [ErrNotFound].
 	GetExecutionInfo(ctx context.Context, instance string, executionID uint64) (ExecutionInfo, error)
 
-	// GetSystemMetrics counts instances, executions and events (§6.10).
+	// GetSystemMetrics counts instances, executions and events.
 	GetSystemMetrics(ctx context.Context) (SystemMetrics, error)
 
-	// GetQueueDepths counts messages without a live lease (§6.11).
+	// GetQueueDepths counts messages without a live lease.
 	GetQueueDepths(ctx context.Context) (QueueDepths, error)
 
-	// ListChildren returns the direct children in order of creation (§6.12).
+	// ListChildren returns the direct children in order of creation.
 	ListChildren(ctx context.Context, instance string) ([]string, error)
 
-	// GetParentID returns the parent's id, nil for a root, or [ErrNotFound] (§6.13).
+	// GetParentID returns the parent's id, nil for a root, or [ErrNotFound].
 	GetParentID(ctx context.Context, instance string) (*string, error)
 
 	// GetInstanceTree returns the instance and all its descendants; an unknown
-	// id is a tree of one (§6.14).
+	// id is a tree of one.
 	GetInstanceTree(ctx context.Context, instance string) (InstanceTree, error)
 
-	// DeleteInstance deletes a root instance with all its descendants (§6.15). force only skips the check for running
+	// DeleteInstance deletes a root instance with all its descendants. force only skips the check for running
 	// instances. The turns and activities of such instances then fail when they are acknowledged. Errors:
 	// [ErrNotFound], [ErrSubOrchestration], [ErrStillRunning].
 	DeleteInstance(ctx context.Context, instance string, force bool) (DeleteInstanceResult, error)
 
 	// DeleteInstancesAtomic deletes a list of instances in one transaction
-	// (§6.16). Unknown ids are ignored. Errors: [ErrStillRunning] without force;
+	//. Unknown ids are ignored. Errors: [ErrStillRunning] without force;
 	// [ErrOrphanedChild] when an instance outside the list has its parent in it.
 	DeleteInstancesAtomic(ctx context.Context, instances []string, force bool) (DeleteInstanceResult, error)
 
 	// DeleteInstanceBulk deletes finished root instances with their
-	// descendants (§6.17).
+	// descendants.
 	DeleteInstanceBulk(ctx context.Context, filter InstanceFilter) (DeleteInstanceResult, error)
 
 	// PruneExecutions deletes old executions of one instance, never the current
-	// one nor a running one (§6.18). Error: [ErrNotFound].
+	// one nor a running one. Error: [ErrNotFound].
 	PruneExecutions(ctx context.Context, instance string, options PruneOptions) (PruneResult, error)
 
 	// PruneExecutionsBulk prunes every matching instance, running ones and
-	// sub-orchestrations included (§6.19).
+	// sub-orchestrations included.
 	PruneExecutionsBulk(ctx context.Context, filter InstanceFilter, options PruneOptions) (PruneResult, error)
 }
 
-// InstanceInfo describes an instance (§6.1).
+// InstanceInfo describes an instance.
 type InstanceInfo struct {
 	InstanceID           string
 	OrchestrationName    string
@@ -91,7 +91,7 @@ type InstanceInfo struct {
 	ParentInstanceID *string
 }
 
-// ExecutionInfo describes one execution (§6.1).
+// ExecutionInfo describes one execution.
 type ExecutionInfo struct {
 	ExecutionID uint64
 	Status      Status
@@ -102,7 +102,7 @@ type ExecutionInfo struct {
 	EventCount  uint64
 }
 
-// SystemMetrics counts what the store holds (§6.10). Instances between two
+// SystemMetrics counts what the store holds. Instances between two
 // executions count in the total only.
 type SystemMetrics struct {
 	TotalInstances     uint64
@@ -114,7 +114,7 @@ type SystemMetrics struct {
 }
 
 // QueueDepths counts queued messages without a live lock, future timers
-// included (§6.11).
+// included.
 type QueueDepths struct {
 	OrchestratorQueue uint64
 	WorkerQueue       uint64

@@ -2,8 +2,8 @@ package provider
 
 import "fmt"
 
-// EncodeEvent returns the event's JSON, compact and in the contract's key order
-// (§3.1). Invalid UTF-8 in strings becomes U+FFFD.
+// EncodeEvent returns the event's JSON, compact and in the contract's key order.
+// Invalid UTF-8 in strings becomes U+FFFD.
 //
 // Error: [ErrInvalidArgument] if the event's kind, or the details of its failure, are missing or unknown to the
 // contract.
@@ -12,17 +12,17 @@ func EncodeEvent(e Event) ([]byte, error) {
 	return data, err
 }
 
-// DecodeEvent reads an event's JSON (§3.1 to §3.4). Unknown keys are ignored, so that an older build reads what a
+// DecodeEvent reads an event's JSON. Unknown keys are ignored, so that an older build reads what a
 // newer one wrote. A known key that is given twice is an error.
 //
-// Integers are read up to 2^64-1. The contract uses none above 2^63-1 (§2.2), but DecodeEvent does not check that.
+// Integers are read up to 2^64-1. The contract uses none above 2^63-1, but DecodeEvent does not check that.
 //
 // Error: [ErrCorrupt]. The text names the byte offset, the key and the problem, and never quotes a payload.
 func DecodeEvent(data []byte) (Event, error) {
 	return DecodeEventApart(data, nil)
 }
 
-// EncodeWorkItem returns the item's JSON, {"Variant":{fields}} (§3.5). Invalid
+// EncodeWorkItem returns the item's JSON, {"Variant":{fields}}. Invalid
 // UTF-8 in strings becomes U+FFFD.
 //
 // Error: [ErrInvalidArgument] if the item, or the details of its failure, are missing or unknown to the contract.

@@ -1,7 +1,7 @@
 package provider
 
 // This file is the wire format: which fields an event, a work item and a
-// failure have, in wire order (§3.2 to §3.5). Each list exists once and serves
+// failure have, in wire order. Each list exists once and serves
 // both directions. Given an object to write, a fields method writes its
 // receiver; given one to read, it fills its receiver, a copy, and returns it.
 

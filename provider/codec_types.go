@@ -9,7 +9,7 @@ import "math"
 //
 // Three words tell how a field behaves when it is absent: a plain field must be
 // there, a nullable one is written as null, an optional one is left out. Reading
-// accepts a missing key and null for both of the latter (§3.1).
+// accepts a missing key and null for both of the latter.
 //
 // Everything is held by value and called statically, which keeps a codec on the
 // stack.
@@ -99,7 +99,7 @@ func (c *codec) flag(key string, p *bool) {
 	}
 }
 
-// numberOrZero is a number whose missing key means 0. null is an error (§3.1).
+// numberOrZero is a number whose missing key means 0. null is an error.
 func (c *codec) numberOrZero(key string, p *uint64) {
 	if c.writing {
 		c.number(key, p)
@@ -174,7 +174,7 @@ func (c *codec) optionalNumber(key string, p **uint64) {
 	}
 }
 
-// pairs is a list whose missing key means an empty one. null is an error (§3.1).
+// pairs is a list whose missing key means an empty one. null is an error.
 func (c *codec) pairs(key string, p *[]Pair) {
 	if c.writing {
 		c.w.key(key)
@@ -185,7 +185,7 @@ func (c *codec) pairs(key string, p *[]Pair) {
 }
 
 // optionalPairs is a list that is left out when empty. The reference writes an empty
-// one in one place (§7.9); it reads like none.
+// one in one place; it reads like none.
 func (c *codec) optionalPairs(key string, p *[]Pair) {
 	switch {
 	case !c.writing && c.present(key):

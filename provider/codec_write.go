@@ -97,7 +97,7 @@ func (w *writer) pairs(pairs []Pair) {
 	w.raw("]")
 }
 
-// text writes a string with the few escapes the contract asks for (§3.1).
+// text writes a string with the few escapes the contract asks for.
 func (w *writer) text(s string) {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // each invalid byte becomes U+FFFD

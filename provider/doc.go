@@ -28,6 +28,5 @@
 // Ids are compared byte for byte. The execution and event numbers of an
 // instance start at 1.
 //
-// The contract is docs/contract.md in this repository. A mark such as "(§5.2)" in a doc comment names the section
-// with the full rules.
+// The full rules are in the project's docs/contract.md, which has a section for each method and type.
 package provider

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ErrorDetails is a failure as histories and messages carry it (§3.4): one of
+// ErrorDetails is a failure as histories and messages carry it: one of
 // [Infrastructure], [Configuration], [Application] and [Poison], held by value.
 type ErrorDetails interface {
 	// Category is the variant's name in lower case, as in metric labels.

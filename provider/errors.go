@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Error is how a store reports a failed call (§2.3).
+// Error is how a store reports a failed call.
 type Error struct {
 	// Operation is the failing method's name in snake case, such as
 	// "ack_orchestration_item".
@@ -25,13 +25,13 @@ func (e *Error) Error() string { return e.Operation + ": " + e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Infrastructure returns the error in the form that histories record (§2.3).
+// Infrastructure returns the error in the form that histories record.
 func (e *Error) Infrastructure() Infrastructure {
 	return Infrastructure{Operation: e.Operation, Message: e.Message, Retryable: e.Retryable}
 }
 
 // Why a call failed. Match them with errors.Is. The text of an [*Error] that wraps one of them begins with the phrase
-// that the contract prescribes (§2.3, §6.2).
+// that the contract prescribes.
 var (
 	// ErrLockLost matches every failure of a lock token: another worker has the work now, it is already done, or it
 	// was cancelled.
@@ -72,7 +72,7 @@ func Permanent(operation, message string, cause error) *Error {
 }
 
 // AsError returns err as an [*Error]: itself when it wraps one, otherwise a
-// retryable error of operation "unknown" (§2.3). nil stays nil.
+// retryable error of operation "unknown". nil stays nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -1,6 +1,6 @@
 package provider
 
-// Event is one immutable entry of an execution's history (§3.2), identified by
+// Event is one immutable entry of an execution's history, identified by
 // instance, execution and event id.
 //
 // Its JSON is one flat object: the six fields of Event other than Kind, "type", and the kind's own fields.
@@ -24,7 +24,7 @@ type Event struct {
 	Kind EventKind
 }
 
-// EventKind is what happened: one of the 26 kinds of §3.3, each a struct of this
+// EventKind is what happened: one of 26 kinds, each a struct of this
 // package, held by value.
 type EventKind interface {
 	// Type is the kind's name in JSON and in the store's event_type column.
@@ -57,9 +57,9 @@ type (
 		// DroppedMessages counts the messages that all earlier executions dropped at their ends, see
 		// [OrchestrationContinuedAsNew].
 		DroppedMessages uint64
-		// Headers carry data of hooks (§3.5), such as trace contexts; empty for none.
+		// Headers carry data of hooks, such as trace contexts; empty for none.
 		Headers string
-		// CleansUp means that the function cleans up after a cancellation, so a request to cancel needs its code (§7.9).
+		// CleansUp means that the function cleans up after a cancellation, so a request to cancel needs its code.
 		CleansUp bool
 	}
 	// OrchestrationCompleted ends an execution with a result.

@@ -9,7 +9,7 @@ import (
 )
 
 // Version is a semantic version without pre-release and build metadata, which
-// capability filters ignore (§3.7).
+// capability filters ignore.
 type Version struct {
 	Major, Minor, Patch uint64
 }
@@ -61,7 +61,7 @@ func (r VersionRange) Contains(v Version) bool {
 // CapabilityFilter selects executions by the framework version that they are bound to. A nil filter takes all
 // executions, a filter without ranges none.
 type CapabilityFilter struct {
-	// SupportedVersions are ranges of framework versions. At present only the first one counts (§3.7).
+	// SupportedVersions are ranges of framework versions. At present only the first one counts.
 	SupportedVersions []VersionRange
 }
 
@@ -100,7 +100,7 @@ const (
 	TagNone
 )
 
-// MaxFilterTags is the largest number of tags in a filter (§7.2).
+// MaxFilterTags is the largest number of tags in a filter.
 const MaxFilterTags = 5
 
 // TagFilter selects activities by their routing tag. Tags are compared byte for

@@ -17,7 +17,7 @@ type CodeName struct {
 	Version string
 }
 
-// KnownCode is the set of orchestrations, or of activities, that a worker can run (§5.20). A fetch with a KnownCode
+// KnownCode is the set of orchestrations, or of activities, that a worker can run. A fetch with a KnownCode
 // takes no other work. Other work is not locked, its attempts are not counted, and the order of the remaining work
 // does not change.
 //

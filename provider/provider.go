@@ -7,7 +7,7 @@ import (
 
 // Provider is what the runtime needs from a store.
 //
-// Every method is one atomic transaction: all of its effects or none (§2.4). A failed call leaves locks, queues,
+// Every method is one atomic transaction: all of its effects or none. A failed call leaves locks, queues,
 // history, metadata, key-value data and sessions exactly as they were. The only exception is documented at
 // FetchOrchestrationItem.
 //
@@ -26,7 +26,7 @@ type Provider interface {
 	Admin() Admin
 
 	// FetchOrchestrationItem picks one instance that has visible messages and no live lock, locks it for LockTimeout,
-	// and returns its history with all its visible messages (§5.1). It returns nil, nil when nothing is eligible by
+	// and returns its history with all its visible messages. It returns nil, nil when nothing is eligible by
 	// the end of PollTimeout. If another call takes that instance first, it tries the next one and does not return
 	// empty.
 	//
@@ -35,7 +35,7 @@ type Provider interface {
 	// that the runtime can fail the instance.
 	FetchOrchestrationItem(ctx context.Context, params FetchOrchestrationParams) (*FetchedOrchestration, error)
 
-	// AckOrchestrationItem commits one turn and releases the instance (§5.2).
+	// AckOrchestrationItem commits one turn and releases the instance.
 	//
 	// Errors, the first that applies: [ErrInvalidLockToken] when the token is
 	// unknown, [ErrLockExpired] when its lease has ended, [ErrInvalidArgument] for
@@ -44,80 +44,80 @@ type Provider interface {
 	// changed; after the last two the lock is still held.
 	AckOrchestrationItem(ctx context.Context, params AckOrchestrationParams) error
 
-	// AbandonOrchestrationItem gives a turn up without effects (§5.3). It releases the instance and the messages that
+	// AbandonOrchestrationItem gives a turn up without effects. It releases the instance and the messages that
 	// the token holds, hides these messages for Delay, and uncounts the attempt if IgnoreAttempt is set. A token
 	// whose lease has ended is accepted as long as no other worker has taken the instance; otherwise the error is
 	// [ErrInvalidLockToken].
 	AbandonOrchestrationItem(ctx context.Context, params AbandonParams) error
 
-	// RenewOrchestrationItemLock moves the lease's end to now + extendFor (§5.4). Errors: [ErrInvalidLockToken];
+	// RenewOrchestrationItemLock moves the lease's end to now + extendFor. Errors: [ErrInvalidLockToken];
 	// [ErrLockExpired], because an expired lease cannot be renewed.
 	RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
 
 	// Read returns the history of the instance's latest execution in event id
-	// order, empty for an unknown instance (§5.5). An event that cannot be decoded
+	// order, empty for an unknown instance. An event that cannot be decoded
 	// is [ErrCorrupt], never a shortened list.
 	Read(ctx context.Context, instance string) ([]Event, error)
 
-	// ReadWithExecution is Read for one given execution (§5.6).
+	// ReadWithExecution is Read for one given execution.
 	ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]Event, error)
 
-	// AppendWithExecution appends events outside a turn, for tests and tools (§5.7). It needs no lock and creates no
+	// AppendWithExecution appends events outside a turn, for tests and tools. It needs no lock and creates no
 	// instance. Without events it does nothing. Errors: [ErrInvalidArgument] for event id 0, [ErrDuplicateEvent].
 	AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []Event) error
 
 	// EnqueueForWorker adds one activity to the worker queue, visible at once
-	// (§5.8). Any item but [ActivityExecuteItem] is [ErrInvalidArgument].
+	//. Any item but [ActivityExecuteItem] is [ErrInvalidArgument].
 	EnqueueForWorker(ctx context.Context, item WorkItem) error
 
 	// EnqueueForOrchestrator adds one message for an instance, visible after
-	// delay (§5.9); a [TimerFiredItem] no earlier than its fire time. It neither
+	// delay; a [TimerFiredItem] no earlier than its fire time. It neither
 	// needs nor creates the instance and never deduplicates. An
 	// [ActivityExecuteItem] is [ErrInvalidArgument].
 	EnqueueForOrchestrator(ctx context.Context, item WorkItem, delay time.Duration) error
 
-	// FetchWorkItem locks and returns the oldest eligible activity (§5.10), or
+	// FetchWorkItem locks and returns the oldest eligible activity, or
 	// nil, nil when there is none by the end of PollTimeout.
 	FetchWorkItem(ctx context.Context, params FetchWorkParams) (*FetchedWorkItem, error)
 
 	// AckWorkItem deletes a locked activity and, unless completion is nil,
-	// enqueues it for the instance it names in the same transaction (§5.11).
+	// enqueues it for the instance it names in the same transaction.
 	// The completion is an [ActivityCompletedItem] or [ActivityFailedItem];
 	// anything else is [ErrInvalidArgument].
 	// Errors: [ErrInvalidLockToken] or [ErrLockExpired] when the activity was
 	// cancelled, already acknowledged, or its lease has ended.
 	AckWorkItem(ctx context.Context, lockToken string, completion WorkItem) error
 
-	// RenewWorkItemLock moves the activity's lease to now + extendFor (§5.12). The permanent error [ErrLockLost]
+	// RenewWorkItemLock moves the activity's lease to now + extendFor. The permanent error [ErrLockLost]
 	// tells a worker that it has lost the activity, for example because the activity was cancelled.
 	RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
 
 	// AbandonWorkItem returns an activity to the queue, visible after Delay
-	// (§5.13). Error: [ErrInvalidLockToken].
+	//. Error: [ErrInvalidLockToken].
 	AbandonWorkItem(ctx context.Context, params AbandonParams) error
 
 	// RenewSessionLock extends all live, non-idle sessions of the given owners
-	// and returns how many (§5.14).
+	// and returns how many.
 	RenewSessionLock(ctx context.Context, params RenewSessionParams) (int, error)
 
-	// CleanupOrphanedSessions deletes expired sessions without queued activities and returns how many (§5.15).
+	// CleanupOrphanedSessions deletes expired sessions without queued activities and returns how many.
 	// idleTimeout has no effect; the contract's signature contains it.
 	CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (int, error)
 
 	// GetCustomStatus returns the instance's custom status when its version is
-	// greater than lastSeenVersion, else nil (§5.16).
+	// greater than lastSeenVersion, else nil.
 	GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (*CustomStatus, error)
 
 	// GetKVValue returns the current value of a key, nil when there is none
-	// (§5.17). It sees the changes of the running execution.
+	//. It sees the changes of the running execution.
 	GetKVValue(ctx context.Context, instance, key string) (*string, error)
 
 	// GetKVAllValues returns all current keys, empty for an unknown instance
-	// (§5.18). It sees the changes of the running execution.
+	//. It sees the changes of the running execution.
 	GetKVAllValues(ctx context.Context, instance string) (map[string]string, error)
 
 	// GetInstanceStats returns sizes of an instance, nil when it does not exist
-	// (§5.19). A first event that cannot be decoded is [ErrCorrupt].
+	//. A first event that cannot be decoded is [ErrCorrupt].
 	GetInstanceStats(ctx context.Context, instance string) (*InstanceStats, error)
 }
 
@@ -156,7 +156,7 @@ type FetchOrchestrationParams struct {
 	SetAside func(DeadLetter)
 }
 
-// AckOrchestrationParams are the effects of one turn (§5.2).
+// AckOrchestrationParams are the effects of one turn.
 type AckOrchestrationParams struct {
 	// LockToken comes from the fetch.
 	LockToken string
@@ -183,7 +183,7 @@ type AckOrchestrationParams struct {
 	Queues *QueueReads
 }
 
-// QueueReads is what a turn did with queue messages (§5.28).
+// QueueReads is what a turn did with queue messages.
 type QueueReads struct {
 	// Read counts the messages that the turn has read, by queue. They are the oldest of their queue, and are deleted.
 	// Those that were not read wait in the store, each in its place, and the attempt of this turn is not counted.
@@ -196,7 +196,7 @@ type QueueReads struct {
 // MaxPeeked is about how many messages of a queue a peeked item has at most.
 const MaxPeeked = 100
 
-// AbandonParams are the arguments of the two abandon calls (§5.3, §5.13).
+// AbandonParams are the arguments of the two abandon calls.
 type AbandonParams struct {
 	// LockToken comes from the fetch.
 	LockToken string
@@ -230,7 +230,7 @@ type FetchWorkParams struct {
 	SetAside func(DeadLetter)
 }
 
-// SessionFetchConfig identifies who claims sessions (§5.10).
+// SessionFetchConfig identifies who claims sessions.
 type SessionFetchConfig struct {
 	// OwnerID names the owner: a node, or one worker slot.
 	OwnerID string
@@ -257,7 +257,7 @@ type FetchedOrchestration struct {
 	AttemptCount uint32
 }
 
-// OrchestrationItem is what a turn works on (§3.7).
+// OrchestrationItem is what a turn works on.
 type OrchestrationItem struct {
 	Instance          string
 	OrchestrationName string
@@ -308,7 +308,7 @@ type FetchedWorkItem struct {
 }
 
 // ExecutionMetadata holds what a turn changes on the instance and execution
-// rows (§3.7). nil leaves a field unchanged.
+// rows. nil leaves a field unchanged.
 type ExecutionMetadata struct {
 	// Status is the execution's new status.
 	Status *Status
@@ -336,7 +336,7 @@ const (
 	StatusCompleted      Status = "Completed"
 	StatusFailed         Status = "Failed"
 	StatusContinuedAsNew Status = "ContinuedAsNew"
-	// StatusUnknown is reported for an instance without an execution row (§6.8).
+	// StatusUnknown is reported for an instance without an execution row.
 	StatusUnknown Status = "Unknown"
 )
 
@@ -364,7 +364,7 @@ type CustomStatus struct {
 	Version uint64
 }
 
-// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes. The contract prescribes the names in
+// InstanceStats are the sizes of an instance. Bytes are UTF-8 bytes. The contract prescribes the names in
 // JSON.
 type InstanceStats struct {
 	// HistoryEventCount and HistorySizeBytes count the current execution's

@@ -1,6 +1,6 @@
 package provider
 
-// WorkItem is a queue message: one of the 11 variants of §3.5, each a struct of
+// WorkItem is a queue message: one of 11 variants, each a struct of
 // this package, held by value.
 type WorkItem interface {
 	// Variant is the item's name in JSON.

@@ -85,7 +85,7 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
 	}
 	// Nothing of it is ever replayed, so it is bound to no framework version and any
-	// worker may clear its late messages away (§7.9).
+	// worker may clear its late messages away (contract §7.9).
 	params.Metadata.PinnedDuroxideVersion = nil
 	if executionID == t.item.ExecutionID {
 		params.CancelledActivities = openActivities(t.item.History)
@@ -134,7 +134,7 @@ func openActivities(history []provider.Event) []provider.ActivityRef {
 // plainer takes something out of the metadata that a store may be unable to hold; ok
 // is false when nothing of that sort is left. Status and output always stay. A name
 // is replaced before it is left out, since an instance without a name gets no row
-// (§5.2, step 3): clients would wait for it in vain, and no tool would find it.
+// (contract §5.2, step 3): clients would wait for it in vain, and no tool would find it.
 func plainer(m provider.ExecutionMetadata) (_ provider.ExecutionMetadata, ok bool) {
 	switch {
 	case m.ParentInstanceID != nil:

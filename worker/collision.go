@@ -11,7 +11,7 @@ import (
 
 // notices are the answers to parents that tried to start a child under this instance's
 // id: without one each would wait for ever. They go out with whatever settles the batch
-// (§7.5, colliding child starts). An error is logged and means that the turn must be
+// (contract §7.5, colliding child starts). An error is logged and means that the turn must be
 // tried again.
 func (t *turn) notices(ctx context.Context) ([]provider.WorkItem, error) {
 	if n := t.ignored(); n > 0 {

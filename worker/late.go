@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// late reports whether the activity has waited for longer than it may (§7.8), by the store's
+// late reports whether the activity has waited for longer than it may (contract §7.8), by the store's
 // clock. One that was begun before is not late.
 func (c *call) late() bool {
 	allowed, begun := c.item.StartTimeoutMs, c.fetched.AttemptCount > 1 || c.fetched.Heartbeat != ""

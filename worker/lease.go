@@ -16,7 +16,7 @@ const bufferedLease = 15 * time.Second
 // renewalInterval is when a lease is renewed after it was taken: the buffer before
 // its end for leases of at least 15 s, half time for shorter ones. Unlike the
 // reference it does not round up to seconds, which would renew short leases too
-// late (§7.1).
+// late (contract §7.1).
 func renewalInterval(timeout, buffer time.Duration) time.Duration {
 	if timeout >= bufferedLease {
 		return max(time.Second, timeout-buffer)

@@ -130,7 +130,7 @@ func (o Options) checkPairs() error {
 		}
 	}
 	// A session must not count as idle while one of its activities runs, and
-	// activity is only noted when its lease is renewed (§7.1).
+	// activity is only noted when its lease is renewed (contract §7.1).
 	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
 		return invalid("SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
 			o.SessionIdleTimeout, renewal)

@@ -53,7 +53,7 @@ func (w *Worker) failed(key workKey, reason error) {
 }
 
 // poisonedSuccessor is the beginning of an execution that fails before it began: what the
-// message that starts it says, or else what the execution before was (§7.9). The version
+// message that starts it says, or else what the execution before was (contract §7.9). The version
 // is in either case that of the execution before, as none was resolved.
 func (t *turn) poisonedSuccessor() provider.OrchestrationStarted {
 	m := t.continueItem()

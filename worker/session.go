@@ -78,7 +78,7 @@ func (s *sessionTracker) remove(session string) (room bool) {
 }
 
 // keepSessions renews the sessions of all slots and removes dead ones until ctx
-// ends (§7.10). Errors are logged only: a session that is lost is claimed anew.
+// ends (contract §7.10). Errors are logged only: a session that is lost is claimed anew.
 func (w *Worker) keepSessions(ctx context.Context) {
 	renew := time.NewTicker(renewalInterval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
 	defer renew.Stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// run decides what the batch needs (§7.5), does it, and returns the call to the
+// run decides what the batch needs (contract §7.5), does it, and returns the call to the
 // store that settles it.
 func (t *turn) run(ctx context.Context) (settle func()) {
 	if err := t.open(ctx); err != nil && t.end() != ended {
@@ -35,7 +35,7 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 		// poison, or a finished instance would fail again.
 		return func() { t.drop(ctx) }
 	case t.unsupported() != "":
-		// Before poison: this worker must not end what it does not support (§7.4).
+		// Before poison: this worker must not end what it does not support (contract §7.4).
 		return func() { t.leaveUnsupported(ctx, t.unsupported()) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
 		return func() { t.poisoned(ctx) }
@@ -69,7 +69,7 @@ func terminal(history []provider.Event) historyEnd {
 }
 
 // deferred waits for the start of the next execution, which is hidden for the moment:
-// the messages are its (§7.6). Poison ends the waiting if it never comes.
+// the messages are its (contract §7.6). Poison ends the waiting if it never comes.
 func (t *turn) deferred(ctx context.Context) {
 	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
 	limit := t.worker.options.MaxAttempts
@@ -93,7 +93,7 @@ func (t *turn) continueItem() *provider.ContinueAsNewItem {
 	return nil
 }
 
-// unsupported checks the pinned version once more, since a store may not filter (§7.4): it is "" if this worker
+// unsupported checks the pinned version once more, since a store may not filter (contract §7.4): it is "" if this worker
 // supports it.
 func (t *turn) unsupported() (version string) {
 	if len(t.item.History) == 0 || t.continueItem() != nil {
@@ -180,7 +180,7 @@ func (b begin) messages(batch []provider.WorkItem) []provider.WorkItem {
 			begun = true
 		case provider.ContinueAsNewItem:
 		case provider.CancelInstanceItem:
-			// A request from before the start was meant for somebody else (§7.7), and so is that of
+			// A request from before the start was meant for somebody else (contract §7.7), and so is that of
 			// a parent whose child has not begun.
 			if strangers > 0 && replay.ByParent(m.Reason) {
 				strangers--
@@ -254,7 +254,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	return func() { t.commit(ctx, b, result) }
 }
 
-// unregisteredDelay doubles with each time that work was given back (§7.1).
+// unregisteredDelay doubles with each time that work was given back (contract §7.1).
 func (w *Worker) unregisteredDelay(times uint32) time.Duration {
 	delay, longest := w.options.UnregisteredBackoff, w.options.UnregisteredBackoffMax
 	doublings := min(max(times, 1)-1, 6)

@@ -43,7 +43,7 @@ func (w *Worker) hopeless(o offer) bool {
 }
 
 // unknown is the failure of work whose code nobody has. It has the form of a history that
-// does not fit the code, the only one that the contract has for code (§3.4).
+// does not fit the code, the only one that the contract has for code (contract §3.4).
 func unknown(code provider.CodeName, text string) provider.ErrorDetails {
 	return provider.Configuration{Kind: provider.Nondeterminism, Resource: code.Name, Message: &text}
 }
@@ -59,7 +59,7 @@ func (w *Worker) offeredInVain(kind string, code provider.CodeName) provider.Err
 }
 
 // unregistered leaves a turn to a worker that has the orchestration, for instance during
-// a rolling upgrade, without counting it as an attempt (§7.5).
+// a rolling upgrade, without counting it as an attempt (contract §7.5).
 func (t *turn) unregistered(ctx context.Context, b begin) {
 	var last uint64
 	if n := len(t.item.History); n > 0 {
@@ -167,7 +167,7 @@ func (c *call) key() workKey {
 func (c *call) code() provider.CodeName { return provider.CodeName{Name: c.item.Name} }
 
 // failUnknown fails an activity that nobody has, and with it its orchestration, whose code
-// is not asked (§7.11).
+// is not asked (contract §7.11).
 func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) {
 	c.logger.WarnContext(ctx, "an activity fails because no worker has its code", "error", details.DisplayMessage())
 	c.tellNotRun(ctx, details)

@@ -92,7 +92,9 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 }
 
 // Registrable is a definition of package orchestration or activity.
-type Registrable = registry.Definition
+type Registrable interface{ definition }
+
+type definition = registry.Definition
 
 // Register adds orchestrations and activities. Versions of one orchestration are registered in rising order.
 // Registering a name and version twice is an error. Errors: one that names the definition, or [ErrRunning].
@@ -104,7 +106,7 @@ func (w *Worker) Register(definitions ...Registrable) error {
 		if definition == nil {
 			return registry.Nil(i, len(definitions))
 		}
-		if err := definition.Register(w.registry); err != nil {
+		if err := w.registry.Add(definition); err != nil {
 			return err
 		}
 	}
@@ -199,7 +201,7 @@ func (w *Worker) slotID(slot int) string {
 	return fmt.Sprintf("work-%d-%s", slot, w.id)
 }
 
-// ownerID names the owner of an activity slot's sessions (§7.1).
+// ownerID names the owner of an activity slot's sessions (contract §7.1).
 func (w *Worker) ownerID(slotID string) string {
 	if w.options.NodeID != "" {
 		return w.options.NodeID

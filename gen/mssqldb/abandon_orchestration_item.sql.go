@@ -23,8 +23,8 @@ type AbandonOrchestrationItemParams struct {
 	Misfit    *string // nil: the default, NULL
 }
 
-// AbandonOrchestrationItem gives a turn up without effects (§5.3): releases the instance and the messages that
-// the turn holds. A lease that has ended is accepted as long as no other worker has taken the instance.
+// AbandonOrchestrationItem gives a turn up without effects: releases the instance and the messages that the turn
+// holds. A lease that has ended is accepted as long as no other worker has taken the instance.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {

@@ -22,8 +22,8 @@ type AbandonWorkItemParams struct {
 	GiveBack  bool
 }
 
-// AbandonWorkItem puts an activity back into the queue (§5.13). A lease that has ended is accepted as long as
-// no other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
+// AbandonWorkItem puts an activity back into the queue. A lease that has ended is accepted as long as no
+// other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
 // session.
 //
 // Errors: [ErrInvalidLockToken].

@@ -61,7 +61,7 @@ type AckOrchestrationItemResult struct {
 	Turn AckOrchestrationItemTurnRow
 }
 
-// AckOrchestrationItem commits one turn and releases the instance (§5.2): all of it or nothing.
+// AckOrchestrationItem commits one turn and releases the instance: all of it or nothing.
 //
 // The statements follow the order of locks, with one exception: activities are queued before any are
 // cancelled, so that an activity that is scheduled and cancelled in the same turn is gone in the

@@ -106,7 +106,7 @@ type AckTurnAndTakeResult struct {
 }
 
 // AckTurnAndTake commits one turn, and then takes the next one and activities: ack_orchestration_item and take
-// in one call (§5.23). The taking has no effect on the commit. If the commit fails, nothing is taken.
+// in one call. The taking has no effect on the commit. If the commit fails, nothing is taken.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {

@@ -20,8 +20,8 @@ type AppendWithExecutionParams struct {
 	Events      []EventListV1Row
 }
 
-// AppendWithExecution appends events to a history outside of a turn, for tests and tools (§5.7). It needs no
-// lease and creates no instance. All events are appended, or none.
+// AppendWithExecution appends events to a history outside of a turn, for tests and tools. It needs no lease
+// and creates no instance. All events are appended, or none.
 //
 // Errors: [ErrDuplicateEvent].
 func (q *Queries) AppendWithExecution(ctx context.Context, p AppendWithExecutionParams) error {

@@ -31,9 +31,9 @@ type CleanupOrphanedSessionsResult struct {
 	Deleted CleanupOrphanedSessionsDeletedRow
 }
 
-// CleanupOrphanedSessions deletes sessions whose lease has ended and that have no activities left (§5.15). A
-// session that is needed again is added again by the next fetch, so an activity may arrive between the look at
-// the queue and the deletion. After an error, the next call deletes the rest.
+// CleanupOrphanedSessions deletes sessions whose lease has ended and that have no activities left. A session
+// that is needed again is added again by the next fetch, so an activity may arrive between the look at the
+// queue and the deletion. After an error, the next call deletes the rest.
 func (q *Queries) CleanupOrphanedSessions(ctx context.Context) (CleanupOrphanedSessionsResult, error) {
 	a := newArgs(0)
 	var r CleanupOrphanedSessionsResult

@@ -31,7 +31,7 @@ type CountDeadLettersResult struct {
 	Letters CountDeadLettersLettersRow
 }
 
-// CountDeadLetters counts what was set aside because it could not be decoded (§6.23).
+// CountDeadLetters counts what was set aside because it could not be decoded.
 func (q *Queries) CountDeadLetters(ctx context.Context) (CountDeadLettersResult, error) {
 	a := newArgs(0)
 	var r CountDeadLettersResult

@@ -36,7 +36,7 @@ type DeleteDeadLetterResult struct {
 	Deleted DeleteDeadLetterDeletedRow
 }
 
-// DeleteDeadLetter deletes something that was set aside because it could not be decoded (§6.23).
+// DeleteDeadLetter deletes something that was set aside because it could not be decoded.
 func (q *Queries) DeleteDeadLetter(ctx context.Context, p DeleteDeadLetterParams) (DeleteDeadLetterResult, error) {
 	a := newArgs(1)
 	required(&a, "id", sqlBigInt{}, p.ID)

@@ -62,7 +62,7 @@ type DeleteInstanceResult struct {
 	Deleted []DeleteInstanceDeletedRow
 }
 
-// DeleteInstance deletes a root instance with its descendants, all or none (§6.15). Turns and activities in
+// DeleteInstance deletes a root instance with its descendants, all or none. Turns and activities in
 // progress lose their leases.
 //
 // The tree is read again once its inboxes are locked, until all of it is locked: a child may

@@ -66,7 +66,7 @@ type DeleteInstanceBulkResult struct {
 }
 
 // DeleteInstanceBulk deletes finished root instances with their descendants, beginning with those that finished
-// first (§6.17). Descendants go even if they run.
+// first. Descendants go even if they run.
 //
 // A page of 1,000 ended executions is read, the roots among them are chosen, and each root with its
 // descendants is a transaction of its own. The call ends when it has taken @budget_ms, looked at

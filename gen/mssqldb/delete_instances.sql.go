@@ -52,7 +52,7 @@ type DeleteInstancesResult struct {
 	Counts   DeleteInstancesCountsRow
 }
 
-// DeleteInstances deletes a list of instances, all or none (§6.16). For an id that no instance has, the queued
+// DeleteInstances deletes a list of instances, all or none. For an id that no instance has, the queued
 // messages and activities are deleted. Turns and activities in progress lose their leases. If an
 // instance outside of the list has its parent in the list, nothing is deleted. An instance that is
 // created later counts as created after the deletion.

@@ -24,8 +24,7 @@ type EnqueueForOrchestratorParams struct {
 	Queue      *string // nil: the default, NULL
 }
 
-// EnqueueForOrchestrator adds one message for an instance (§5.9). The instance need not exist, and is not
-// created.
+// EnqueueForOrchestrator adds one message for an instance. The instance need not exist, and is not created.
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {

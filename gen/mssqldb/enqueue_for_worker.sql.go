@@ -24,7 +24,7 @@ type EnqueueForWorkerParams struct {
 	WorkItem    string
 }
 
-// EnqueueForWorker adds one activity to the worker queue, ready at once (§5.8).
+// EnqueueForWorker adds one activity to the worker queue, ready at once.
 func (q *Queries) EnqueueForWorker(ctx context.Context, p EnqueueForWorkerParams) error {
 	a := newArgs(7)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

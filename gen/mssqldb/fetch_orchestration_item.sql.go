@@ -126,7 +126,7 @@ type FetchOrchestrationItemResult struct {
 }
 
 // FetchOrchestrationItem locks the instance that has been ready longest and returns it with its history and its
-// visible messages (§5.1). Nothing is locked if nothing is ready.
+// visible messages. Nothing is locked if nothing is ready.
 //
 // If another call takes a candidate first, the next candidate is tried. Candidates come in the order
 // of their oldest visible message, over all versions that the filter admits and all code that the

@@ -64,8 +64,8 @@ type FetchWorkItemResult struct {
 	Item *FetchWorkItemItemRow
 }
 
-// FetchWorkItem locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked
-// if there is none. If another call takes a candidate first, the next candidate is tried.
+// FetchWorkItem locks the oldest activity that the worker may take, and returns it. Nothing is locked if
+// there is none. If another call takes a candidate first, the next candidate is tried.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {

@@ -39,7 +39,7 @@ type GetCustomStatusResult struct {
 }
 
 // GetCustomStatus reads the custom status of an instance if it is newer than the version that the caller has
-// seen (§5.16). It is cheap to poll: an unchanged version costs one seek.
+// seen. It is cheap to poll: an unchanged version costs one seek.
 func (q *Queries) GetCustomStatus(ctx context.Context, p GetCustomStatusParams) (GetCustomStatusResult, error) {
 	a := newArgs(2)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

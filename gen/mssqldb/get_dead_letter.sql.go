@@ -41,7 +41,7 @@ type GetDeadLetterResult struct {
 	Letter *GetDeadLetterLetterRow
 }
 
-// GetDeadLetter returns something that was set aside because it could not be decoded, with its text (§6.23).
+// GetDeadLetter returns something that was set aside because it could not be decoded, with its text.
 func (q *Queries) GetDeadLetter(ctx context.Context, p GetDeadLetterParams) (GetDeadLetterResult, error) {
 	a := newArgs(1)
 	required(&a, "id", sqlBigInt{}, p.ID)

@@ -42,7 +42,7 @@ type GetExecutionInfoResult struct {
 	Execution *GetExecutionInfoExecutionRow
 }
 
-// GetExecutionInfo reads the facts about one execution (§6.9).
+// GetExecutionInfo reads the facts about one execution.
 func (q *Queries) GetExecutionInfo(ctx context.Context, p GetExecutionInfoParams) (GetExecutionInfoResult, error) {
 	a := newArgs(2)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -38,7 +38,7 @@ type GetHeldInstanceResult struct {
 	Held *GetHeldInstanceHeldRow
 }
 
-// GetHeldInstance reports why an instance is held because its code does not fit its history (§5.26). The reason
+// GetHeldInstance reports why an instance is held because its code does not fit its history. The reason
 // comes from the oldest message that has one.
 func (q *Queries) GetHeldInstance(ctx context.Context, p GetHeldInstanceParams) (GetHeldInstanceResult, error) {
 	a := newArgs(1)

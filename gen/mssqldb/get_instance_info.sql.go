@@ -47,7 +47,7 @@ type GetInstanceInfoResult struct {
 	Instance *GetInstanceInfoInstanceRow
 }
 
-// GetInstanceInfo reads the facts about an instance and its current execution (§6.8).
+// GetInstanceInfo reads the facts about an instance and its current execution.
 func (q *Queries) GetInstanceInfo(ctx context.Context, p GetInstanceInfoParams) (GetInstanceInfoResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -40,7 +40,7 @@ type GetInstanceStatsResult struct {
 	Stats *GetInstanceStatsStatsRow
 }
 
-// GetInstanceStats measures an instance (§5.19): the history of its current execution, and its keys as
+// GetInstanceStats measures an instance: the history of its current execution, and its keys as
 // get_kv_all_values shows them. Sizes are bytes of UTF-8.
 func (q *Queries) GetInstanceStats(ctx context.Context, p GetInstanceStatsParams) (GetInstanceStatsResult, error) {
 	a := newArgs(1)

@@ -36,7 +36,7 @@ type GetInstanceTreeResult struct {
 	Tree []GetInstanceTreeTreeRow
 }
 
-// GetInstanceTree lists an instance and its descendants, level by level (§6.14). The instance is listed even if
+// GetInstanceTree lists an instance and its descendants, level by level. The instance is listed even if
 // it does not exist.
 func (q *Queries) GetInstanceTree(ctx context.Context, p GetInstanceTreeParams) (GetInstanceTreeResult, error) {
 	a := newArgs(1)

@@ -37,7 +37,7 @@ type GetKVAllValuesResult struct {
 	Values []GetKVAllValuesValuesRow
 }
 
-// GetKVAllValues reads all keys of an instance (§5.18): those that earlier executions left and the current one
+// GetKVAllValues reads all keys of an instance: those that earlier executions left and the current one
 // has not touched, and those that the current one has set.
 func (q *Queries) GetKVAllValues(ctx context.Context, p GetKVAllValuesParams) (GetKVAllValuesResult, error) {
 	a := newArgs(1)

@@ -37,7 +37,7 @@ type GetKVValueResult struct {
 	Value *GetKVValueValueRow
 }
 
-// GetKVValue reads one key of an instance (§5.17): the value from the current execution, otherwise the value
+// GetKVValue reads one key of an instance: the value from the current execution, otherwise the value
 // from earlier executions.
 func (q *Queries) GetKVValue(ctx context.Context, p GetKVValueParams) (GetKVValueResult, error) {
 	a := newArgs(2)

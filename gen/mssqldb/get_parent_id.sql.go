@@ -36,7 +36,7 @@ type GetParentIDResult struct {
 	Instance *GetParentIDInstanceRow
 }
 
-// GetParentID finds the parent of an instance (§6.13).
+// GetParentID finds the parent of an instance.
 func (q *Queries) GetParentID(ctx context.Context, p GetParentIDParams) (GetParentIDResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -39,7 +39,7 @@ type GetQueueDepthsResult struct {
 	Depths GetQueueDepthsDepthsRow
 }
 
-// GetQueueDepths counts messages and activities that no live lease holds (§6.11). Future timers and other
+// GetQueueDepths counts messages and activities that no live lease holds. Future timers and other
 // hidden messages count.
 func (q *Queries) GetQueueDepths(ctx context.Context, p GetQueueDepthsParams) (GetQueueDepthsResult, error) {
 	a := newArgs(1)

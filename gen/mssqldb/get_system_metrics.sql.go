@@ -36,8 +36,8 @@ type GetSystemMetricsResult struct {
 	Metrics GetSystemMetricsMetricsRow
 }
 
-// GetSystemMetrics counts instances by the status of their current execution, executions and events (§6.10).
-// It reads all of them, so call it every minute rather than every second.
+// GetSystemMetrics counts instances by the status of their current execution, executions and events. It reads
+// all of them, so call it every minute rather than every second.
 func (q *Queries) GetSystemMetrics(ctx context.Context) (GetSystemMetricsResult, error) {
 	a := newArgs(0)
 	var r GetSystemMetricsResult

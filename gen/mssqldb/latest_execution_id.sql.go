@@ -36,7 +36,7 @@ type LatestExecutionIDResult struct {
 	Latest LatestExecutionIDLatestRow
 }
 
-// LatestExecutionID finds the highest execution id that is stored for an instance (§6.7). Events may have been
+// LatestExecutionID finds the highest execution id that is stored for an instance. Events may have been
 // appended to an execution that has no row.
 func (q *Queries) LatestExecutionID(ctx context.Context, p LatestExecutionIDParams) (LatestExecutionIDResult, error) {
 	a := newArgs(1)

@@ -36,7 +36,7 @@ type ListChildrenResult struct {
 	Children []ListChildrenChildrenRow
 }
 
-// ListChildren lists the direct children of an instance in the order of their creation (§6.12).
+// ListChildren lists the direct children of an instance in the order of their creation.
 func (q *Queries) ListChildren(ctx context.Context, p ListChildrenParams) (ListChildrenResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

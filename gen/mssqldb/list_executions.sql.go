@@ -36,7 +36,7 @@ type ListExecutionsResult struct {
 	Executions []ListExecutionsExecutionsRow
 }
 
-// ListExecutions lists the executions of an instance, oldest first (§6.5).
+// ListExecutions lists the executions of an instance, oldest first.
 func (q *Queries) ListExecutions(ctx context.Context, p ListExecutionsParams) (ListExecutionsResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

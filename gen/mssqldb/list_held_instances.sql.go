@@ -34,8 +34,8 @@ type ListHeldInstancesResult struct {
 	Held []ListHeldInstancesHeldRow
 }
 
-// ListHeldInstances lists the instances that are held because their code does not fit their history (§5.26),
-// those held longest first. The reason of each comes from its oldest message that has one.
+// ListHeldInstances lists the instances that are held because their code does not fit their history, those
+// held longest first. The reason of each comes from its oldest message that has one.
 func (q *Queries) ListHeldInstances(ctx context.Context) (ListHeldInstancesResult, error) {
 	a := newArgs(0)
 	var r ListHeldInstancesResult

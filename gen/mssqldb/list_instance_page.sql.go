@@ -37,7 +37,7 @@ type ListInstancePageResult struct {
 	Instances []ListInstancePageInstancesRow
 }
 
-// ListInstancePage lists a page of instances, in the order of their ids (§6.22).
+// ListInstancePage lists a page of instances, in the order of their ids.
 func (q *Queries) ListInstancePage(ctx context.Context, p ListInstancePageParams) (ListInstancePageResult, error) {
 	a := newArgs(2)
 	nullable(&a, "after", sqlNVarChar(400), p.After)

@@ -31,7 +31,7 @@ type ListInstancesResult struct {
 	Instances []ListInstancesInstancesRow
 }
 
-// ListInstances lists all instances, newest first (§6.3).
+// ListInstances lists all instances, newest first.
 func (q *Queries) ListInstances(ctx context.Context) (ListInstancesResult, error) {
 	a := newArgs(0)
 	var r ListInstancesResult

@@ -36,8 +36,8 @@ type ListInstancesByStatusResult struct {
 	Instances []ListInstancesByStatusInstancesRow
 }
 
-// ListInstancesByStatus lists the instances whose current execution has a status, newest first (§6.4).
-// Instances whose current execution has no row are not listed.
+// ListInstancesByStatus lists the instances whose current execution has a status, newest first. Instances whose
+// current execution has no row are not listed.
 func (q *Queries) ListInstancesByStatus(ctx context.Context, p ListInstancesByStatusParams) (ListInstancesByStatusResult, error) {
 	a := newArgs(1)
 	required(&a, "status", sqlNVarChar(32), p.Status)

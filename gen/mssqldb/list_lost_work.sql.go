@@ -36,7 +36,7 @@ type ListLostWorkResult struct {
 	Lost []ListLostWorkLostRow
 }
 
-// ListLostWork: Lists which leases on activities are gone (§5.21): the activity was cancelled, acknowledged or
+// ListLostWork: Lists which leases on activities are gone: the activity was cancelled, acknowledged or
 // given up, or another worker has it.
 func (q *Queries) ListLostWork(ctx context.Context, p ListLostWorkParams) (ListLostWorkResult, error) {
 	a := newArgs(1)

@@ -336,7 +336,7 @@ func scanListIndexesWithPageLocksRow(rows *sql.Rows, r *ListIndexesWithPageLocks
 	return rows.Scan(&r.TableName, &r.IndexName)
 }
 
-// ListIndexesWithPageLocks lists the indexes that allow page locks (rule Q5).
+// ListIndexesWithPageLocks lists the indexes that allow page locks.
 func (q *Queries) ListIndexesWithPageLocks(ctx context.Context, p ListIndexesWithPageLocksParams) (list []ListIndexesWithPageLocksRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -385,8 +385,8 @@ func scanListModulesRow(rows *sql.Rows, r *ListModulesRow) error {
 
 // ListModules lists the functions, views and procedures of the schema, ours or not, with the
 // checksum of the definition that the server stores; NULL if the login may not read the definition.
-// set_options is 1 for a module that was created with QUOTED_IDENTIFIER and ANSI_NULLS on (rule
-// P7).
+// set_options is 1 for a module that was created with QUOTED_IDENTIFIER and ANSI_NULLS
+// on.
 func (q *Queries) ListModules(ctx context.Context, p ListModulesParams) (list []ListModulesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)

@@ -39,8 +39,8 @@ type PruneExecutionsResult struct {
 	Counts PruneExecutionsCountsRow
 }
 
-// PruneExecutions deletes old executions of one instance, all of them or none (§6.18). The current execution
-// and running ones are never deleted.
+// PruneExecutions deletes old executions of one instance, all of them or none. The current execution and
+// running ones are never deleted.
 //
 // Errors: [ErrInstanceNotFound].
 func (q *Queries) PruneExecutions(ctx context.Context, p PruneExecutionsParams) (PruneExecutionsResult, error) {

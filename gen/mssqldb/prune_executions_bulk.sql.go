@@ -47,7 +47,7 @@ type PruneExecutionsBulkResult struct {
 }
 
 // PruneExecutionsBulk deletes old executions of many instances, including running instances and
-// sub-orchestrations, in the order of their ids (§6.19).
+// sub-orchestrations, in the order of their ids.
 //
 // A page of 1,000 instances is read, and those that match are chosen. The oldest executions of an
 // instance go first, those that have 1,000 events together in one transaction. The call ends when it

@@ -61,7 +61,7 @@ type ReadHistoryResult struct {
 	Whole     ReadHistoryWholeRow
 }
 
-// ReadHistory reads the events of one execution (§5.6), or of the latest (§5.5). The latest is the highest
+// ReadHistory reads the events of one execution, or of the latest. The latest is the highest
 // that is stored, which is not always the current one: events may have been appended without the
 // instance.
 func (q *Queries) ReadHistory(ctx context.Context, p ReadHistoryParams) (ReadHistoryResult, error) {

@@ -48,7 +48,7 @@ type ReadProgressResult struct {
 	Instances []ReadProgressInstancesRow
 }
 
-// ReadProgress reports how far many instances are (§5.25): what uses each id, and how an instance has ended. It
+// ReadProgress reports how far many instances are: what uses each id, and how an instance has ended. It
 // reads the queue before the instances: the first turn moves an id from the one to the other, so
 // none is missed between the two.
 func (q *Queries) ReadProgress(ctx context.Context, p ReadProgressParams) (ReadProgressResult, error) {

@@ -21,8 +21,8 @@ type RenewOrchestrationItemLockParams struct {
 	ExtendMs  int64
 }
 
-// RenewOrchestrationItemLock moves the end of a turn's lease to a time from now (§5.4). A lease that has ended
-// cannot be renewed, even if nobody has taken the instance.
+// RenewOrchestrationItemLock moves the end of a turn's lease to a time from now. A lease that has ended cannot
+// be renewed, even if nobody has taken the instance.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {

@@ -38,8 +38,8 @@ type RenewSessionLockResult struct {
 	Renewed RenewSessionLockRenewedRow
 }
 
-// RenewSessionLock moves the end of all live sessions of owners to a time from now (§5.14). Sessions that have
-// ended, or have been idle for too long, are not renewed.
+// RenewSessionLock moves the end of all live sessions of owners to a time from now. Sessions that have ended,
+// or have been idle for too long, are not renewed.
 func (q *Queries) RenewSessionLock(ctx context.Context, p RenewSessionLockParams) (RenewSessionLockResult, error) {
 	a := newArgs(3)
 	sendTVP(&a, "owners", q.text(&typeIDListV1), p.Owners, (*IDListV1Row).tvp)

@@ -22,8 +22,8 @@ type RenewWorkItemLockParams struct {
 	Heartbeat *string // nil: the default, NULL
 }
 
-// RenewWorkItemLock moves the end of an activity's lease to a time from now (§5.12). An error tells the worker
-// that the activity was cancelled. It also stores the details of a heartbeat, if there are any (§5.27).
+// RenewWorkItemLock moves the end of an activity's lease to a time from now. An error tells the worker that
+// the activity was cancelled. It also stores the details of a heartbeat, if there are any.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewWorkItemLock(ctx context.Context, p RenewWorkItemLockParams) error {

@@ -43,8 +43,8 @@ type RequeueMessageResult struct {
 	Requeued RequeueMessageRequeuedRow
 }
 
-// RequeueMessage puts a message that was set aside into the queue as if it were sent now, and deletes the letter
-// (§6.23). The caller has decoded its text.
+// RequeueMessage puts a message that was set aside into the queue as if it were sent now, and deletes the
+// letter. The caller has decoded its text.
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) RequeueMessage(ctx context.Context, p RequeueMessageParams) (RequeueMessageResult, error) {

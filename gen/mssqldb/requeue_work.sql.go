@@ -44,7 +44,7 @@ type RequeueWorkResult struct {
 }
 
 // RequeueWork puts an activity that was set aside into the queue as if it were scheduled now, and deletes the
-// letter (§6.23). The caller has decoded its text.
+// letter. The caller has decoded its text.
 func (q *Queries) RequeueWork(ctx context.Context, p RequeueWorkParams) (RequeueWorkResult, error) {
 	a := newArgs(8)
 	required(&a, "id", sqlBigInt{}, p.ID)

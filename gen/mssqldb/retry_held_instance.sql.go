@@ -36,8 +36,8 @@ type RetryHeldInstanceResult struct {
 	Retried RetryHeldInstanceRetriedRow
 }
 
-// RetryHeldInstance makes the messages of a held instance visible at once (§5.26), before the time of their
-// next try. The instance's timers and other hidden messages do not change.
+// RetryHeldInstance makes the messages of a held instance visible at once, before the time of their next try.
+// The instance's timers and other hidden messages do not change.
 func (q *Queries) RetryHeldInstance(ctx context.Context, p RetryHeldInstanceParams) (RetryHeldInstanceResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -40,7 +40,7 @@ type SetMessagesAsideResult struct {
 }
 
 // SetMessagesAside moves undecodable messages of a turn from the queue to dead_letters, where people can look
-// at them (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended is
+// at them. If none is left, the turn is over and the instance is released. A lease that has ended is
 // accepted as long as no other worker has taken the instance.
 //
 // Errors: [ErrInvalidLockToken].

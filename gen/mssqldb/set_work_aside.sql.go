@@ -22,8 +22,8 @@ type SetWorkAsideParams struct {
 	FreeSession bool
 }
 
-// SetWorkAside moves a locked, undecodable activity from the queue to dead_letters, where people can look at it
-// (§5.10). It would block the head of the queue for ever. A lease that has ended is accepted as long
+// SetWorkAside moves a locked, undecodable activity from the queue to dead_letters, where people can look at it.
+// It would block the head of the queue for ever. A lease that has ended is accepted as long
 // as no other worker has taken the activity.
 //
 // Errors: [ErrInvalidLockToken].

@@ -111,7 +111,7 @@ type TakeResult struct {
 	FailureReturned  bool // false: the call yielded no Failure
 }
 
-// Take locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
+// Take locks the next turn, and activities for the rows of a list, and returns them. An error
 // does not reach the caller, which may have committed something before: it is returned as a result
 // set. Work that was locked before the error stays locked, and is returned.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {

@@ -1,5 +1,5 @@
 // Package payload converts between Go values and the opaque texts that histories
-// hold, in the form that runtimes of other languages share (§3.6): a value is its
+// hold, in the form that runtimes of other languages share (contract §3.6): a value is its
 // JSON, except that a string is stored as its plain text.
 package payload
 

@@ -1,5 +1,5 @@
 // Package registry holds the orchestrations and activities a worker can run, by
-// name and version (§7.15).
+// name and version (contract §7.15).
 package registry
 
 import (
@@ -29,10 +29,28 @@ func Nil(place, of int) error {
 // ActivityFunc is an activity on opaque texts.
 type ActivityFunc func(ctx context.Context, input string) (string, error)
 
-// Definition is something a worker can register: one of the two below.
+// Definition is something a worker can register. Only types that embed an [Entry] are definitions.
 type Definition interface {
-	// Register adds the definition.
-	Register(r *Registry) error
+	entry() Entry
+}
+
+// Entry makes the type that embeds it a [Definition], and hides from users how it is registered.
+type Entry struct {
+	add func(r *Registry) error
+}
+
+// NewEntry returns an entry that add registers.
+func NewEntry(add func(r *Registry) error) Entry { return Entry{add: add} }
+
+func (e Entry) entry() Entry { return e }
+
+// Add registers a definition. The zero value of a definition is none: its error matches [ErrInvalid].
+func (r *Registry) Add(definition Definition) error {
+	add := definition.entry().add
+	if add == nil {
+		return fmt.Errorf("a definition is empty; make it with New: %w", ErrInvalid)
+	}
+	return add(r)
 }
 
 // Registry maps names to handlers. It is filled before a worker starts and only

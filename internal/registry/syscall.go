@@ -10,7 +10,7 @@ import (
 // SyscallPrefix marks the names of built-in activities, which users cannot take.
 const SyscallPrefix = "__duroxide_syscall:"
 
-// The built-in activities, which every worker runs (§7.13).
+// The built-in activities, which every worker runs (contract §7.13).
 const (
 	NewGUID = SyscallPrefix + "new_guid"
 	UTCNow  = SyscallPrefix + "utc_now_ms"

@@ -7,7 +7,7 @@ import (
 )
 
 // apply brings one event of the history to the function and reports whether the
-// function has to look at it (§7.11, apply).
+// function has to look at it (contract §7.11, apply).
 func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	if isSchedule(event.Kind) {
 		e.applySchedule(event)
@@ -68,7 +68,7 @@ func (e *engine) applySchedule(event provider.Event) {
 
 // pendingClear is the place of the action that a recorded event may match: the head,
 // but for the clearing of a key. Older workers recorded the clears of one run in any
-// order, so such an event matches the same key's within the run at the head (§7.12).
+// order, so such an event matches the same key's within the run at the head (contract §7.12).
 func (e *engine) pendingClear(recorded provider.EventKind) int {
 	cleared, ok := recorded.(provider.KeyValueCleared)
 	if !ok {

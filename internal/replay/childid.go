@@ -19,7 +19,7 @@ func generatedSuffix(execution, eventID uint64) string {
 }
 
 // childInstance is a child's full id: generated ones live below their parent,
-// explicit ones are global (§7.11).
+// explicit ones are global (contract §7.11).
 func childInstance(parent, child string) string {
 	if strings.HasPrefix(child, childMarker) {
 		return parent + "::" + child
@@ -41,7 +41,7 @@ func startsGenerated(action Action) bool {
 func IsGeneratedChild(parent, id string) bool { return strings.HasPrefix(id, parent+"::"+childMarker) }
 
 // CheckInstanceID refuses an id for a root that could be a generated child's, now or
-// later (§2.2). The error has no prefix and says which marker the id uses.
+// later (contract §2.2). The error has no prefix and says which marker the id uses.
 func CheckInstanceID(id string) error {
 	if strings.HasPrefix(id, childMarker) || strings.Contains(id, "::"+childMarker) {
 		return fmt.Errorf("instance id '%s' uses the reserved sub-orchestration marker '%s'", id, childMarker)
@@ -58,7 +58,7 @@ func checkChildID(id string) error {
 	return nil
 }
 
-// TakenText tells a parent that its child's id is taken (§7.5, colliding child starts), and
+// TakenText tells a parent that its child's id is taken (contract §7.5, colliding child starts), and
 // TakenByFinished follows it when the instance that has the id has ended.
 func TakenText(id string) string {
 	return fmt.Sprintf("sub-orchestration instance id '%s' already exists", id)

@@ -18,7 +18,7 @@ var ErrCancelled = errors.New("the orchestration was cancelled")
 var ErrNotUndone error = failure.NewKind[struct{}](details.NotUndone)
 
 // AllowCleanup lets a cancelled function go on for so long, until it returns. Without it a
-// cancellation ends the function at once (§7.7). It is called before the first wait.
+// cancellation ends the function at once (contract §7.7). It is called before the first wait.
 func (v *Env) AllowCleanup(most time.Duration) {
 	v.coroutine.mustRun()
 	v.cleanup.Store(int64(most))
@@ -44,7 +44,7 @@ func (v *Env) Cancelled() bool {
 
 // MustEnd reports whether the function may not continue as new: it has to clean up. One whose
 // cancellation was put off by the execution before, and that would continue before it learns of
-// it, learns of it now: a function that never waits would put it off for ever (§7.7).
+// it, learns of it now: a function that never waits would put it off for ever (contract §7.7).
 func (v *Env) MustEnd() bool {
 	v.coroutine.mustRun()
 	if e := v.engine; e.known == 0 && e.turn.ExecutionID > 1 {

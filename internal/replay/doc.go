@@ -7,7 +7,7 @@
 // schedule event that an earlier turn recorded for it, and the results that
 // history holds are handed back in the order in which they arrived. Where the
 // history ends, actions become new events. So the function sees the same answers
-// at the same points every time, and no side effect is started twice (§7.11).
+// at the same points every time, and no side effect is started twice (contract §7.11).
 //
 // The function runs on a goroutine of its own that takes strict turns with the
 // engine: at any time only one of them runs.

@@ -27,7 +27,7 @@ func (e *engine) result() *Result {
 	return &r
 }
 
-// send adds the items of new actions (§7.5, turn results). Whatever the outcome,
+// send adds the items of new actions (contract §7.5, turn results). Whatever the outcome,
 // detached starts go out; work for a finished execution does not.
 func (e *engine) send() {
 	for _, h := range e.pending {
@@ -105,7 +105,7 @@ func (e *engine) cancelChildren() {
 	}
 }
 
-// Why children are cancelled (§7.7).
+// Why children are cancelled (contract §7.7).
 const (
 	ParentFailed    = "parent failed"
 	ParentCancelled = "parent canceled"
@@ -262,7 +262,7 @@ func lastStatus(events []provider.Event) *string {
 	return status
 }
 
-// describeTurn computes the metadata from the delta (§7.5 row 11).
+// describeTurn computes the metadata from the delta (contract §7.5 row 11).
 func (e *engine) describeTurn() { e.res.Metadata = Metadata(e.delta()) }
 
 // Metadata computes what an ack says about a history delta.

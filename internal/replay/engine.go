@@ -9,7 +9,7 @@ import (
 )
 
 // maxQuiescenceRounds bounds how often in a row a function may react to its own actions
-// without reading a message, within one turn (§7.2).
+// without reading a message, within one turn (contract §7.2).
 const maxQuiescenceRounds = 100
 
 // engine is the state of an execution and of its present turn. What belongs to the turn
@@ -159,7 +159,7 @@ func (e *engine) nondeterministicf(format string, args ...any) {
 	}
 }
 
-// walk replays the history and then lets the function go on (§7.11 B).
+// walk replays the history and then lets the function go on (contract §7.11 B).
 func (e *engine) walk(ctx context.Context) error {
 	// A function that goes on has looked at all it knows.
 	mustPoll := e.known == 0
@@ -300,7 +300,7 @@ func (e *engine) returned() bool { return e.coroutine.done }
 
 // checkReturnedEarly reports code that returns before it has asked for everything
 // that history says it asked for: had it returned then, the execution would have
-// ended there (§7.12). Of one that has, what it last asked for is compared.
+// ended there (contract §7.12). Of one that has, what it last asked for is compared.
 func (e *engine) checkReturnedEarly(at int) {
 	for i := at; i < e.persisted && e.failure == nil; i++ {
 		switch {

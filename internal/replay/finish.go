@@ -8,13 +8,13 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Reasons that cancellation events give (§3.3).
+// Reasons that cancellation events give (contract §3.3).
 const (
 	reasonDropped  = "dropped_future"
 	reasonTerminal = "orchestration_terminal"
 )
 
-// finish decides the turn's outcome, first match wins (§7.11, finalize), and
+// finish decides the turn's outcome, first match wins (contract §7.11, finalize), and
 // records the events that end the execution.
 func (e *engine) finish() {
 	if e.failure == nil {
@@ -50,7 +50,7 @@ func (e *engine) finish() {
 
 // finishContinued ends the execution in favour of the next one. What the function gave
 // up in this turn is cancelled like all that is open, and its children are left to
-// themselves (§7.6).
+// themselves (contract §7.6).
 func (e *engine) finishContinued() {
 	e.checkDropped()
 	if e.failure != nil {
@@ -64,7 +64,7 @@ func (e *engine) finishContinued() {
 // finishReturned ends the execution with the function's result.
 func (e *engine) finishReturned() {
 	// Nothing can wait for a child any more. One that should outlive its parent
-	// is started detached (§7.7).
+	// is started detached (contract §7.7).
 	for _, h := range e.unresolvedChildren() {
 		if !h.dropped {
 			h.dropped = true
@@ -160,7 +160,7 @@ func (e *engine) checkDropped() map[uint64]bool {
 	return recorded
 }
 
-// cancellationRank orders cancellations by what they cancel (§7.11, reconciliation).
+// cancellationRank orders cancellations by what they cancel (contract §7.11, reconciliation).
 func cancellationRank(action Action) int {
 	switch action.(type) {
 	case CallActivity:
@@ -217,7 +217,7 @@ func (e *engine) cancelActivity(id uint64) {
 }
 
 // cancelActivities cancels whatever still runs when an execution ends. The
-// events follow the terminal event (§7.5 row 13).
+// events follow the terminal event (contract §7.5 row 13).
 func (e *engine) cancelActivities() {
 	reason := reasonTerminal + "_failed"
 	switch e.outcome {

@@ -121,7 +121,7 @@ func (h *Handle) Details() provider.ErrorDetails {
 }
 
 // InstanceTaken reports whether the failure is that the child's id is taken. The text is
-// the contract's (§7.5); with another id in it, it is one that the child itself reports.
+// the contract's (contract §7.5); with another id in it, it is one that the child itself reports.
 func (h *Handle) InstanceTaken() bool {
 	h.coroutine.mustOwn()
 	if _, sub := h.action.(CallSub); !sub || h.failure == nil || h.child == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Limits of one execution (§7.2). Bytes are UTF-8 bytes. They are the running worker's:
+// Limits of one execution (contract §7.2). Bytes are UTF-8 bytes. They are the running worker's:
 // an execution that an older one started has them too.
 const (
 	maxCustomStatusBytes = 256 << 10

@@ -39,7 +39,7 @@ func isStateChange(kind provider.EventKind) bool {
 }
 
 // matches compares what the code asks for with what is recorded: exactly the
-// parts that §7.12 lists. Others may differ: a timer's due time, a child's
+// parts that contract §7.12 lists. Others may differ: a timer's due time, a child's
 // instance and version, a status text, a time stamp.
 func matches(action Action, recorded provider.EventKind) bool {
 	switch a := action.(type) {

@@ -12,7 +12,7 @@ type arrival struct {
 	kind   provider.EventKind
 }
 
-// receive decides which messages of the batch become events (§7.11 A). Messages that come
+// receive decides which messages of the batch become events (contract §7.11 A). Messages that come
 // too late or a second time are left out; they are consumed all the same.
 func (e *engine) receive() {
 	in := &e.inbox

@@ -9,7 +9,7 @@ import (
 
 // Since Duroxide 0.1.31 a wait or dequeue that loses a select gives its place up where
 // the function drops it: the exact policy. Executions that an older version started
-// keep the legacy policy, or their histories would no longer replay (§7.11, race
+// keep the legacy policy, or their histories would no longer replay (contract §7.11, race
 // policy):
 //
 //	                              legacy                             exact

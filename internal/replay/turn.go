@@ -69,7 +69,7 @@ type Turn struct {
 // Outcome says how a turn ended.
 type Outcome int
 
-// The outcomes of a turn (§7.5).
+// The outcomes of a turn (contract §7.5).
 const (
 	// Continue waits for more messages.
 	Continue Outcome = iota

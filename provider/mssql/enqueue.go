@@ -124,7 +124,7 @@ func newEnqueue(
 
 // untilDue is how long a timer has to wait, in milliseconds. The due time comes from
 // the runtime's clock and the store has the server's: as a length of time it is right
-// whatever the difference between them (§2.1). A timer for the end of time must still be
+// whatever the difference between them (contract §2.1). A timer for the end of time must still be
 // one when the server has added its own clock, so what is left of time is halved.
 func untilDue(m columns.Message) int64 {
 	return min(max(0, m.NotBefore-time.Now().UnixMilli()), math.MaxInt64/2)

@@ -208,7 +208,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 }
 
 // decodeMessages decodes the batch. A message that cannot be decoded is set aside: the
-// turn goes on without it rather than fail for ever (§5.1).
+// turn goes on without it rather than fail for ever (contract §5.1).
 func (s *Store) decodeMessages(
 	ctx context.Context, locked *lockedTurn, item *provider.OrchestrationItem, told func(provider.DeadLetter),
 ) error {

@@ -90,7 +90,7 @@ func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
 }
 
 // lockWork is one try of a fetch. An activity that cannot be decoded is set aside and
-// the next one's turn: it would block the head of the queue for ever (§5.10). If it
+// the next one's turn: it would block the head of the queue for ever (contract §5.10). If it
 // cannot be set aside now it is given back: nothing stays locked by a fetch that failed.
 func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWorkItem, error) {
 	if err := s.enter(opFetchWork); err != nil {

@@ -91,7 +91,7 @@ func jsonList[T any](operation string, list []T) (string, error) {
 }
 
 // store carries the turn out. The instance is the one the token locks, not one that
-// the caller names (step 1). The order is that of §5.2 except that what touches the
+// the caller names (step 1). The order is that of contract §5.2 except that what touches the
 // same row is done at once, and messages are deleted later.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
 	held, ended, err := r.endLock(ctx, t)

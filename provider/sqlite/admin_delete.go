@@ -104,7 +104,7 @@ func (t *tx) deleteTree(
 	return t.deleteList(ctx, operation, tree, force)
 }
 
-// deleteList deletes instances with all they have, after the checks of §6.16. With the
+// deleteList deletes instances with all they have, after the checks of contract §6.16. With the
 // inbox goes the lease: a turn in progress cannot bring the instance back (pitfall
 // P19). With the queues go messages of the old life, which a new instance of the same
 // id must not get (pitfall P20). Sessions stay: they belong to workers.

@@ -85,7 +85,7 @@ func (s selection) stillPrunable(ctx context.Context, t *tx, instance string) (b
 	return len(found) > 0, err
 }
 
-// prune deletes old executions of one instance (§6.18), and nothing else of it: the
+// prune deletes old executions of one instance (contract §6.18), and nothing else of it: the
 // key-value map belongs to the instance, not to the execution that wrote it (pitfall
 // P15).
 func (t *tx) prune(

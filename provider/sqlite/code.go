@@ -168,7 +168,7 @@ func (t *tx) versionID(ctx context.Context, v provider.Version) (int64, error) {
 	return id, nil
 }
 
-// codeSelection is what a fetch asks for by code (§5.20).
+// codeSelection is what a fetch asks for by code (contract §5.20).
 type codeSelection struct {
 	kind  int64
 	known *provider.KnownCode

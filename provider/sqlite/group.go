@@ -25,7 +25,7 @@ type control struct {
 // tx is what a call sees of the transaction it runs in.
 type tx struct {
 	*sqlitedb.Queries
-	// now is the call's time, read once (§2.1).
+	// now is the call's time, read once (contract §2.1).
 	now int64
 	// known are looked up already.
 	known *codes

@@ -30,7 +30,7 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 // for all messages of an instance.
 //
 // A timer's due time comes from the runtime's clock, which in this store is the
-// clock of the same host, so it can be taken as it is (§2.1).
+// clock of the same host, so it can be taken as it is (contract §2.1).
 func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) (first int64, err error) {
 	return t.sendTo(ctx, messages, delay, nil)
 }
@@ -98,7 +98,7 @@ func (t *tx) receive(ctx context.Context, messages []columns.Message, first, del
 	return err
 }
 
-// refresh stores anew whether the instance may be fetched (§5.1), and notes for the
+// refresh stores anew whether the instance may be fetched (contract §5.1), and notes for the
 // rest of the process what has come of it.
 func (t *tx) refresh(ctx context.Context, instance string) error {
 	t.drop(instance)

@@ -11,7 +11,7 @@ import (
 )
 
 // storeValues records the turn's changes of the key-value map in the delta, last
-// change last, and merges the delta into the store when the execution ends (§5.2
+// change last, and merges the delta into the store when the execution ends (contract §5.2
 // steps 10 and 11).
 func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
 	if r.kept != nil && len(r.Values) > 0 {

@@ -151,7 +151,7 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 	}
 }
 
-// lockInstance locks an instance if it has a turn to run (§5.1 step 6). One that has none
+// lockInstance locks an instance if it has a turn to run (contract §5.1 step 6). One that has none
 // is left in a state in which it is not fetchable.
 func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, next readyInstance) (*turn, error) {
 	secret := newSecret()

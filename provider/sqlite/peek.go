@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// A queue message waits in the store until a turn reads it (§5.28). At most one for each queue
+// A queue message waits in the store until a turn reads it (contract §5.28). At most one for each queue
 // that the instance awaits makes the instance fetchable, the oldest; the others have the kind
 // columns.KindWaiting, which neither the inbox nor the lock of a turn looks at. So what waits
 // costs nothing until it is read.

@@ -47,7 +47,7 @@ func (t *turn) decoded() *provider.FetchedOrchestration {
 }
 
 // openTurn takes the messages of an instance just locked and finds out what the
-// turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
+// turn is about (contract §5.1 steps 7 to 11). It returns nil, with the instance unlocked,
 // when there is no turn to run.
 func (t *tx) openTurn(ctx context.Context, log *slog.Logger, found *turn) (*turn, error) {
 	instance := found.Item.Instance
@@ -160,7 +160,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*
 	for _, row := range rows {
 		found.taken = append(found.taken, row.ID)
 		// Each message counts its own attempts; the batch reports the most, of those too
-		// that cannot be decoded (§5.1 step 9).
+		// that cannot be decoded (contract §5.1 step 9).
 		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
 		item, undecodable, err := t.decodeItem(ctx, row.WorkItem, row.PayloadID)
 		if err != nil {

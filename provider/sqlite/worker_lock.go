@@ -108,7 +108,7 @@ func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor t
 
 // afterWork ends a call on an activity's lease: it turns "no such live lease" into
 // the reason, and otherwise stamps the session that the activity belongs to, if that
-// is still live (§5.11, §5.12).
+// is still live (contract §5.11, §5.12).
 func (t *tx) afterWork(ctx context.Context, operation, token string, session *string, err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

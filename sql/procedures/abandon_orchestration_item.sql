@@ -1,4 +1,4 @@
--- Gives a turn up without effects (§5.3): releases the instance and the messages that the turn
+-- Gives a turn up without effects: releases the instance and the messages that the turn
 -- holds. A lease that has ended is accepted as long as no other worker has taken the instance.
 --
 -- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Take,
@@ -10,7 +10,7 @@
 --   @delay_ms    hides the messages for so many milliseconds; 0 leaves them as visible as they are
 --   @give_back   1 takes back the attempt that the fetch has counted. The attempt of a fetch that named
 --                no code is taken back in any case if a worker has named the code in the last week
---   @misfit      why the turn's code does not fit the history, which is kept with the messages (§5.26);
+--   @misfit      why the turn's code does not fit the history, which is kept with the messages;
 --                NULL leaves what is kept
 --
 -- Locks: those of known_codes; inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the
@@ -51,7 +51,7 @@ BEGIN TRY
     IF @give_back = 0 AND EXISTS (SELECT 1 FROM duroxide.known_codes(0, @now - 604800000) AS k WHERE k.code_id = @code_id)
         SET @unnamed_back = 1;
 
-    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
+    -- vet:allow Q3: a lease that has ended by itself may be given up
     UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))

@@ -1,4 +1,4 @@
--- Puts an activity back into the queue (§5.13). A lease that has ended is accepted as long as no
+-- Puts an activity back into the queue. A lease that has ended is accepted as long as no
 -- other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
 -- session.
 --
@@ -48,7 +48,7 @@ BEGIN TRY
     IF @give_back = 0 AND @unnamed > 0 AND EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 604800000) AS k WHERE k.code_id = @code_id)
         SET @unnamed_back = 1;
 
-    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
+    -- vet:allow Q3: a lease that has ended by itself may be given up
     UPDATE q
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,

@@ -1,4 +1,4 @@
--- Commits one turn and releases the instance (§5.2): all of it or nothing.
+-- Commits one turn and releases the instance: all of it or nothing.
 --
 -- The statements follow the order of locks, with one exception: activities are queued before any are
 -- cancelled, so that an activity that is scheduled and cancelled in the same turn is gone in the

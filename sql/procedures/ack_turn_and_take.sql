@@ -1,5 +1,5 @@
 -- Commits one turn, and then takes the next one and activities: ack_orchestration_item and take in
--- one call (§5.23). The taking has no effect on the commit. If the commit fails, nothing is taken.
+-- one call. The taking has no effect on the commit. If the commit fails, nothing is taken.
 --
 -- Called by: Store.AckTurnAndTake.
 -- Transaction: none. Each of the two procedures has its own.

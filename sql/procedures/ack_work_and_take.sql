@@ -1,5 +1,5 @@
 -- Ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
--- take does: activities that end at about the same time share one call (§5.23). Those of one
+-- take does: activities that end at about the same time share one call. Those of one
 -- instance are ended in one transaction (ack_instance_work), or one by one where that fails: a
 -- failing activity prevents neither the end of the others nor the taking.
 --

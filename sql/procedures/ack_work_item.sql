@@ -1,4 +1,4 @@
--- Ends an activity and sends its completion, if there is one, to its instance (§5.11): both, or
+-- Ends an activity and sends its completion, if there is one, to its instance: both, or
 -- neither, take effect. Completions for one instance can be committed at the same time, except one
 -- that finds the instance idle.
 --

@@ -1,4 +1,4 @@
--- Appends events to a history outside of a turn, for tests and tools (§5.7). It needs no lease
+-- Appends events to a history outside of a turn, for tests and tools. It needs no lease
 -- and creates no instance. All events are appended, or none.
 --
 -- Called by: Store.AppendWithExecution.

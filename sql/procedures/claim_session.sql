@@ -1,4 +1,4 @@
--- Gives a session to an owner, if the owner has it already or its lease has ended (§5.10). A
+-- Gives a session to an owner, if the owner has it already or its lease has ended. A
 -- session that the owner does not get is not kept locked. Of two owners that add the same
 -- session at the same time, one gets error 2627; its whole call is safe to repeat.
 --

@@ -1,4 +1,4 @@
--- Deletes sessions whose lease has ended and that have no activities left (§5.15). A session that is
+-- Deletes sessions whose lease has ended and that have no activities left. A session that is
 -- needed again is added again by the next fetch, so an activity may arrive between the look at the
 -- queue and the deletion. After an error, the next call deletes the rest.
 --

@@ -1,4 +1,4 @@
--- Counts what was set aside because it could not be decoded (§6.23).
+-- Counts what was set aside because it could not be decoded.
 --
 -- Called by: Store.CountDeadLetters.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Deletes something that was set aside because it could not be decoded (§6.23).
+-- Deletes something that was set aside because it could not be decoded.
 --
 -- Called by: Store.DeleteDeadLetter.
 -- Transaction: its own.

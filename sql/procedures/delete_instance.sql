@@ -1,4 +1,4 @@
--- Deletes a root instance with its descendants, all or none (§6.15). Turns and activities in
+-- Deletes a root instance with its descendants, all or none. Turns and activities in
 -- progress lose their leases.
 --
 -- The tree is read again once its inboxes are locked, until all of it is locked: a child may

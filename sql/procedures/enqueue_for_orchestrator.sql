@@ -1,4 +1,4 @@
--- Adds one message for an instance (§5.9). The instance need not exist, and is not created.
+-- Adds one message for an instance. The instance need not exist, and is not created.
 --
 -- Called by: Store.EnqueueForOrchestrator, Store.EnqueueTx, Store.StartInstanceWith, requeue_message.
 -- Transaction: its own, or the caller's if there is one: the message is then committed or rolled

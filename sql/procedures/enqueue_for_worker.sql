@@ -1,4 +1,4 @@
--- Adds one activity to the worker queue, ready at once (§5.8).
+-- Adds one activity to the worker queue, ready at once.
 --
 -- Called by: Store.EnqueueForWorker.
 -- Transaction: its own.

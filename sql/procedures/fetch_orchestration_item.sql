@@ -1,5 +1,5 @@
 -- Locks the instance that has been ready longest and returns it with its history and its visible
--- messages (§5.1). Nothing is locked if nothing is ready.
+-- messages. Nothing is locked if nothing is ready.
 --
 -- If another call takes a candidate first, the next candidate is tried. Candidates come in the order
 -- of their oldest visible message, over all versions that the filter admits and all code that the

@@ -1,4 +1,4 @@
--- Locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked if
+-- Locks the oldest activity that the worker may take, and returns it. Nothing is locked if
 -- there is none. If another call takes a candidate first, the next candidate is tried.
 --
 -- Called by: Store.FetchWorkItem.

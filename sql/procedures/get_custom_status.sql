@@ -1,5 +1,5 @@
--- Reads the custom status of an instance if it is newer than the version that the caller has seen
--- (§5.16). It is cheap to poll: an unchanged version costs one seek.
+-- Reads the custom status of an instance if it is newer than the version that the caller has seen.
+-- It is cheap to poll: an unchanged version costs one seek.
 --
 -- Called by: Store.GetCustomStatus.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Returns something that was set aside because it could not be decoded, with its text (§6.23).
+-- Returns something that was set aside because it could not be decoded, with its text.
 --
 -- Called by: Store.GetDeadLetter, Store.RequeueDeadLetter.
 -- Transaction: none.

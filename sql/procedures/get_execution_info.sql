@@ -1,4 +1,4 @@
--- Reads the facts about one execution (§6.9).
+-- Reads the facts about one execution.
 --
 -- Called by: Store.GetExecutionInfo.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Reports why an instance is held because its code does not fit its history (§5.26). The reason
+-- Reports why an instance is held because its code does not fit its history. The reason
 -- comes from the oldest message that has one.
 --
 -- Called by: Store.GetHeldInstance.

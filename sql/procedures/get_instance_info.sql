@@ -1,4 +1,4 @@
--- Reads the facts about an instance and its current execution (§6.8).
+-- Reads the facts about an instance and its current execution.
 --
 -- Called by: Store.GetInstanceInfo.
 -- Transaction: none.

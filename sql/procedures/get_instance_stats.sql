@@ -1,4 +1,4 @@
--- Measures an instance (§5.19): the history of its current execution, and its keys as
+-- Measures an instance: the history of its current execution, and its keys as
 -- get_kv_all_values shows them. Sizes are bytes of UTF-8.
 --
 -- Called by: Store.GetInstanceStats.

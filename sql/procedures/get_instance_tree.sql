@@ -1,4 +1,4 @@
--- Lists an instance and its descendants, level by level (§6.14). The instance is listed even if
+-- Lists an instance and its descendants, level by level. The instance is listed even if
 -- it does not exist.
 --
 -- Called by: Store.GetInstanceTree.

@@ -1,4 +1,4 @@
--- Reads all keys of an instance (§5.18): those that earlier executions left and the current one
+-- Reads all keys of an instance: those that earlier executions left and the current one
 -- has not touched, and those that the current one has set.
 --
 -- Called by: Store.GetKVAllValues.

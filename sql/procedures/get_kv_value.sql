@@ -1,4 +1,4 @@
--- Reads one key of an instance (§5.17): the value from the current execution, otherwise the value
+-- Reads one key of an instance: the value from the current execution, otherwise the value
 -- from earlier executions.
 --
 -- Called by: Store.GetKVValue.

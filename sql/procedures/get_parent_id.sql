@@ -1,4 +1,4 @@
--- Finds the parent of an instance (§6.13).
+-- Finds the parent of an instance.
 --
 -- Called by: Store.GetParentID.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Counts messages and activities that no live lease holds (§6.11). Future timers and other
+-- Counts messages and activities that no live lease holds. Future timers and other
 -- hidden messages count.
 --
 -- Called by: Store.GetQueueDepths.

@@ -1,4 +1,4 @@
--- Counts instances by the status of their current execution, executions and events (§6.10). It reads
+-- Counts instances by the status of their current execution, executions and events. It reads
 -- all of them, so call it every minute rather than every second.
 --
 -- Called by: Store.GetSystemMetrics.

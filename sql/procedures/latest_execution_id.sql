@@ -1,4 +1,4 @@
--- Finds the highest execution id that is stored for an instance (§6.7). Events may have been
+-- Finds the highest execution id that is stored for an instance. Events may have been
 -- appended to an execution that has no row.
 --
 -- Called by: Store.LatestExecutionID.

@@ -1,4 +1,4 @@
--- Ends the queue messages of a turn whose fetch left them in the store (§5.28): deletes those that
+-- Ends the queue messages of a turn whose fetch left them in the store: deletes those that
 -- the turn has read, and lets the others wait as if it had not had them.
 --
 -- Helper of: ack_orchestration_item.

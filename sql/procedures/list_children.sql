@@ -1,4 +1,4 @@
--- Lists the direct children of an instance in the order of their creation (§6.12).
+-- Lists the direct children of an instance in the order of their creation.
 --
 -- Called by: Store.ListChildren.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Lists what was set aside because it could not be decoded (§6.23), those set aside first first, with
+-- Lists what was set aside because it could not be decoded, those set aside first first, with
 -- the beginning of each text, which names its kind.
 --
 -- Called by: Store.ListDeadLetters.

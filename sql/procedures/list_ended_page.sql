@@ -1,5 +1,5 @@
 -- Lists a page of the root instances that completed or failed before a time, in the order in which
--- they ended (§6.22).
+-- they ended.
 --
 -- It reads a page of ended executions and skips those that are not the last execution of such a
 -- root. So all pages cost the same, and a page may be empty although there are more.

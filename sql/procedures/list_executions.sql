@@ -1,4 +1,4 @@
--- Lists the executions of an instance, oldest first (§6.5).
+-- Lists the executions of an instance, oldest first.
 --
 -- Called by: Store.ListExecutions.
 -- Transaction: none.

@@ -1,4 +1,4 @@
--- Lists the instances that are held because their code does not fit their history (§5.26), those
+-- Lists the instances that are held because their code does not fit their history, those
 -- held longest first. The reason of each comes from its oldest message that has one.
 --
 -- Called by: Store.ListHeldInstances.

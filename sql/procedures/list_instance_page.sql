@@ -1,4 +1,4 @@
--- Lists a page of instances, in the order of their ids (§6.22).
+-- Lists a page of instances, in the order of their ids.
 --
 -- Called by: Store.ListInstancePage.
 -- Transaction: none.

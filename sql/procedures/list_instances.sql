@@ -1,4 +1,4 @@
--- Lists all instances, newest first (§6.3).
+-- Lists all instances, newest first.
 --
 -- Called by: Store.ListInstances.
 -- Transaction: none.

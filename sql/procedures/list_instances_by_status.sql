@@ -1,4 +1,4 @@
--- Lists the instances whose current execution has a status, newest first (§6.4). Instances whose
+-- Lists the instances whose current execution has a status, newest first. Instances whose
 -- current execution has no row are not listed.
 --
 -- Called by: Store.ListInstancesByStatus.

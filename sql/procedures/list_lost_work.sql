@@ -1,4 +1,4 @@
--- Lists which leases on activities are gone (§5.21): the activity was cancelled, acknowledged or
+-- Lists which leases on activities are gone: the activity was cancelled, acknowledged or
 -- given up, or another worker has it.
 --
 -- Called by: Store.LostWorkItems.

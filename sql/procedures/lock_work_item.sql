@@ -1,4 +1,4 @@
--- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is none. If
+-- Locks the oldest activity that the worker may take. Nothing is locked if there is none. If
 -- another call takes a candidate first, the next candidate is tried. The clock is read again just
 -- before the update that takes the activity, because the lease begins at that time. Of two claims
 -- that add the same session at the same time, one gets error 2627; the whole call is safe to repeat.

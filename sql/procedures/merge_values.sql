@@ -1,5 +1,5 @@
 -- Makes the key-value changes of an execution that has ended part of the values that the next
--- execution begins with (§5.2 step 11).
+-- execution begins with.
 --
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inbox.

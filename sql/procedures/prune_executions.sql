@@ -1,4 +1,4 @@
--- Deletes old executions of one instance, all of them or none (§6.18). The current execution and
+-- Deletes old executions of one instance, all of them or none. The current execution and
 -- running ones are never deleted.
 --
 -- Called by: Store.PruneExecutions.

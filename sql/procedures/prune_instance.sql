@@ -1,4 +1,4 @@
--- Deletes old executions of one instance with their histories (§6.18). The key-value map stays:
+-- Deletes old executions of one instance with their histories. The key-value map stays:
 -- it belongs to the instance, and not to the execution that wrote it. No turn waits for the
 -- locks, as an execution that has ended and is not the current one never changes.
 --
@@ -114,7 +114,7 @@ BEGIN
         SET @more = 1;
 END;
 
--- At most 1,000 rows each, so that the server never takes the whole table (rule Q7).
+-- At most 1,000 rows each, so that the server never takes the whole table.
 WHILE @position <= @count
 BEGIN
     -- vet:allow Q7-top: the positions bound it, and they are all deleted

@@ -1,4 +1,4 @@
--- Reports how far many instances are (§5.25): what uses each id, and how an instance has ended. It
+-- Reports how far many instances are: what uses each id, and how an instance has ended. It
 -- reads the queue before the instances: the first turn moves an id from the one to the other, so
 -- none is missed between the two.
 --

@@ -1,4 +1,4 @@
--- Moves the end of a turn's lease to a time from now (§5.4). A lease that has ended cannot be
+-- Moves the end of a turn's lease to a time from now. A lease that has ended cannot be
 -- renewed, even if nobody has taken the instance.
 --
 -- Called by: Store.RenewOrchestrationItemLock, renew_locks.

@@ -1,4 +1,4 @@
--- Moves the end of all live sessions of owners to a time from now (§5.14). Sessions that have ended,
+-- Moves the end of all live sessions of owners to a time from now. Sessions that have ended,
 -- or have been idle for too long, are not renewed.
 --
 -- Called by: Store.RenewSessionLock.

@@ -1,5 +1,5 @@
--- Moves the end of an activity's lease to a time from now (§5.12). An error tells the worker that
--- the activity was cancelled. It also stores the details of a heartbeat, if there are any (§5.27).
+-- Moves the end of an activity's lease to a time from now. An error tells the worker that
+-- the activity was cancelled. It also stores the details of a heartbeat, if there are any.
 --
 -- Called by: Store.RenewWorkItemLock, Store.KeepHeartbeat, renew_locks.
 -- Transaction: its own.

@@ -1,5 +1,5 @@
--- Puts a message that was set aside into the queue as if it were sent now, and deletes the letter
--- (§6.23). The caller has decoded its text.
+-- Puts a message that was set aside into the queue as if it were sent now, and deletes the letter.
+-- The caller has decoded its text.
 --
 -- Called by: Store.RequeueDeadLetter.
 -- Transaction: its own.

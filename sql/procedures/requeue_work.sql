@@ -1,5 +1,5 @@
 -- Puts an activity that was set aside into the queue as if it were scheduled now, and deletes the
--- letter (§6.23). The caller has decoded its text.
+-- letter. The caller has decoded its text.
 --
 -- Called by: Store.RequeueDeadLetter.
 -- Transaction: its own.

@@ -1,4 +1,4 @@
--- Makes the messages of a held instance visible at once (§5.26), before the time of their next try.
+-- Makes the messages of a held instance visible at once, before the time of their next try.
 -- The instance's timers and other hidden messages do not change.
 --
 -- Called by: Store.RetryHeldInstance.

@@ -1,5 +1,5 @@
--- Moves undecodable messages of a turn from the queue to dead_letters, where people can look at them
--- (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended is
+-- Moves undecodable messages of a turn from the queue to dead_letters, where people can look at them.
+-- If none is left, the turn is over and the instance is released. A lease that has ended is
 -- accepted as long as no other worker has taken the instance.
 --
 -- Called by: Store.FetchOrchestrationItem, Store.Take, Store.AckTurnAndTake,

@@ -1,5 +1,5 @@
--- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it
--- (§5.10). It would block the head of the queue for ever. A lease that has ended is accepted as long
+-- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it.
+-- It would block the head of the queue for ever. A lease that has ended is accepted as long
 -- as no other worker has taken the activity.
 --
 -- Called by: Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake.

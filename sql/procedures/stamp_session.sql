@@ -1,4 +1,4 @@
--- Records that a session is in use, if its lease is live (§5.11, §5.12).
+-- Records that a session is in use, if its lease is live.
 --
 -- Helper of: ack_work_item, renew_work_item_lock.
 -- Transaction: the caller's.

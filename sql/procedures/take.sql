@@ -1,4 +1,4 @@
--- Locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
+-- Locks the next turn, and activities for the rows of a list, and returns them. An error
 -- does not reach the caller, which may have committed something before: it is returned as a result
 -- set. Work that was locked before the error stays locked, and is returned.
 --

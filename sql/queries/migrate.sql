@@ -15,8 +15,8 @@ FROM duroxide.v_migrations AS r;
 
 -- ListModules lists the functions, views and procedures of the schema, ours or not, with the
 -- checksum of the definition that the server stores; NULL if the login may not read the definition.
--- set_options is 1 for a module that was created with QUOTED_IDENTIFIER and ANSI_NULLS on (rule
--- P7).
+-- set_options is 1 for a module that was created with QUOTED_IDENTIFIER and ANSI_NULLS
+-- on.
 -- name: ListModules :many
 SELECT
     o.name, o.type, HASHBYTES('SHA2_256', m.definition) AS checksum,
@@ -25,7 +25,7 @@ FROM sys.sql_modules AS m
 INNER JOIN sys.objects AS o ON o.object_id = m.object_id
 WHERE o.schema_id = SCHEMA_ID(@schema);
 
--- ListIndexesWithPageLocks lists the indexes that allow page locks (rule Q5).
+-- ListIndexesWithPageLocks lists the indexes that allow page locks.
 -- name: ListIndexesWithPageLocks :many
 SELECT t.name AS table_name, i.name AS index_name
 FROM sys.indexes AS i

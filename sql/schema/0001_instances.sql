@@ -5,7 +5,7 @@
 -- make two different ids equal (rule T3). 400 UTF-16 units is the longest text that fits
 -- every key (rule T5). There are no foreign keys: a turn may write history for an instance
 -- that has no row yet, a child survives its parent's deletion (pitfall P17), and a foreign
--- key would lock rows in an order of its own (rule Q6). Page locks are allowed here, but
+-- key would lock rows in an order of its own. Page locks are allowed here, but
 -- not on the queues: no statement skips locked rows here, writes ask for row locks, a read
 -- of a whole history takes fewer locks, and ALTER INDEX … REORGANIZE needs page locks.
 
@@ -136,7 +136,7 @@ CREATE TABLE duroxide.history (
     event_type   NVARCHAR(64)  COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- The event's JSON, which no T-SQL looks into (rule T4).
     event_data   NVARCHAR(MAX) NOT NULL,
-    -- The length of event_data in UTF-8, the unit in which sizes are reported (§5.19).
+    -- The length of event_data in UTF-8, the unit in which sizes are reported.
     data_bytes   BIGINT        NOT NULL,
     created_at   BIGINT        NOT NULL,
     CONSTRAINT pk_history PRIMARY KEY CLUSTERED (instance_id, execution_id, event_id)

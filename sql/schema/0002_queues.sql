@@ -1,15 +1,15 @@
 -- The two queues, the leases on their work, and messages that could not be decoded.
 --
--- A claim must not walk past work that it cannot claim (rule Q8): hidden messages, rows that
+-- A claim must not walk past work that it cannot claim: hidden messages, rows that
 -- somebody holds, rows that are done. So every claim has a filtered index with only the rows
 -- that it may take, in the order in which to take them. Page locks are off on all of these
--- indexes, since one page lock would hide a page of work from READPAST (rule Q5).
+-- indexes, since one page lock would hide a page of work from READPAST.
 
 -- One row per instance that has ever had a message. The row is the contract's instance lock,
 -- and it stores the answer to "may this instance be fetched?". Every write that could change
 -- the answer locks the row first and computes the answer again (function inbox_state). A fetch
 -- does the same for instances whose wake_at has come. So the row also keeps two writers of one
--- instance apart, even on servers that ignore lock hints (rule Q3). The row holds no payload,
+-- instance apart, even on servers that ignore lock hints. The row holds no payload,
 -- so a claim reads and writes short rows only.
 CREATE TABLE duroxide.inboxes (
     instance_id  NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE duroxide.orchestrator_queue (
     instance_id   NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- The place in the order of arrival.
     id            BIGINT           NOT NULL IDENTITY (1, 1),
-    -- The kinds that the rules about fetchable instances distinguish (§5.1):
+    -- The kinds that the rules about fetchable instances distinguish:
     -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else, 4 a QueueMessage
     -- that waits without making its instance fetchable: until a turn awaits its queue, or behind
     -- an older message.
@@ -78,11 +78,11 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- instance's row in inboxes has this token and a live lease.
     lock_token    UNIQUEIDENTIFIER NULL,
     attempt_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_attempt_count DEFAULT 0,
-    -- How many of those attempts were fetches that named no code (§5.20). A fetch that names
+    -- How many of those attempts were fetches that named no code. A fetch that names
     -- its code takes them off, and counts on from the rest.
     unnamed_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_unnamed_count DEFAULT 0,
     -- Set if a turn with this message was given back because its code did not fit the
-    -- history (§5.26): the reason, and the time of the first such turn. The instance is held
+    -- history: the reason, and the time of the first such turn. The instance is held
     -- while it has such a message. The turn that fits acknowledges the message, which deletes
     -- it.
     misfit        NVARCHAR(MAX)    NULL,
@@ -112,7 +112,7 @@ WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For the messages of a hold (§5.26), which a fetch of their instance takes, hidden or not.
+-- For the messages of a hold, which a fetch of their instance takes, hidden or not.
 CREATE INDEX ix_orchestrator_queue_held ON duroxide.orchestrator_queue (instance_id, id) INCLUDE (visible_at)
 WHERE misfit_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
@@ -137,14 +137,14 @@ CREATE TABLE duroxide.worker_queue (
     attempt_count INT              NOT NULL CONSTRAINT df_worker_queue_attempt_count DEFAULT 0,
     -- As in orchestrator_queue.
     unnamed_count INT              NOT NULL CONSTRAINT df_worker_queue_unnamed_count DEFAULT 0,
-    -- 1 when the activity is visible and not leased. A fetch takes the lowest id (§5.10) and
+    -- 1 when the activity is visible and not leased. A fetch takes the lowest id and
     -- must not walk past other rows, so the answer is stored. Each fetch first sets it
     -- on activities whose wake_at has come.
     ready         BIT              NOT NULL CONSTRAINT df_worker_queue_ready DEFAULT 1,
     -- When a row with ready = 0 becomes ready without a write: the end of its lease or
     -- delay.
     wake_at       BIGINT           NOT NULL,
-    -- The details of the last heartbeat (§5.27).
+    -- The details of the last heartbeat.
     heartbeat     NVARCHAR(MAX)    NULL,
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (id) WITH (ALLOW_PAGE_LOCKS = OFF),
@@ -219,7 +219,7 @@ CREATE INDEX ix_sessions_owner ON duroxide.sessions (worker_id, locked_until)
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- Messages and activities that could not be decoded (§5.1, §5.10), moved here for people to
+-- Messages and activities that could not be decoded, moved here for people to
 -- look at.
 CREATE TABLE duroxide.dead_letters (
     id          BIGINT        NOT NULL IDENTITY (1, 1),

@@ -2,7 +2,7 @@
 
 -- A statement that takes about 5,000 row locks makes the server lock the whole table
 -- instead. Here one turn with a wide fan-out would stop everybody's claims, since READPAST
--- cannot skip a lock on the whole table (rule Q5). Row locks cost about 100 bytes each, so
+-- cannot skip a lock on the whole table. Row locks cost about 100 bytes each, so
 -- even a turn of 100,000 locks is cheap. Tables of which no statement locks thousands of
 -- rows keep the server's default.
 ALTER TABLE duroxide.inboxes SET (LOCK_ESCALATION = DISABLE);

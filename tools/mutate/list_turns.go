@@ -216,8 +216,8 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "gives back messages before the instance", kind: orderSwapped, module: "abandon_orchestration_item",
-		old: "    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)\n",
-		new: "    UPDATE duroxide.orchestrator_queue SET kind = kind WHERE instance_id = @instance_id AND lock_token = @lock_token;\n    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)\n",
+		old: "    -- vet:allow Q3: a lease that has ended by itself may be given up\n",
+		new: "    UPDATE duroxide.orchestrator_queue SET kind = kind WHERE instance_id = @instance_id AND lock_token = @lock_token;\n    -- vet:allow Q3: a lease that has ended by itself may be given up\n",
 	},
 	{
 		what: "commits before the messages are given back", kind: commitMoved, module: "abandon_orchestration_item",

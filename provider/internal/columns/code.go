@@ -16,7 +16,7 @@ const placeholderVersion = "0.0.0"
 // CancelCode is the name that stands for the code of a request to cancel, by which a fetch finds it.
 const CancelCode = "duroxide:cancel"
 
-// NewCode is the code by which work of that name and version is selected (§5.20), nil
+// NewCode is the code by which work of that name and version is selected (contract §5.20), nil
 // for work that any worker may take.
 func NewCode(name, version string) *provider.CodeName {
 	if version == placeholderVersion || version == provider.UnknownVersion {

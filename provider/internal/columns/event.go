@@ -49,7 +49,7 @@ func CheckExecution(operation string, executionID uint64) error {
 }
 
 // DecodeEvents decodes all events of an execution, or none. Who an event belongs to
-// is what the row says: the JSON of older writers may be wrong about it (§3.2). The
+// is what the row says: the JSON of older writers may be wrong about it (contract §3.2). The
 // error matches [provider.ErrCorrupt] and says which event it was; whoever asked knows the instance.
 func DecodeEvents(instance string, executionID uint64, rows []Event) ([]provider.Event, error) {
 	events := make([]provider.Event, 0, len(rows))
@@ -79,7 +79,7 @@ func CarriedMessages(operation, instance string, first *string) (uint64, error) 
 	return uint64(len(started.CarryForwardEvents)), nil
 }
 
-// deserializeFailed begins the text of a report of a corrupt event (§2.3).
+// deserializeFailed begins the text of a report of a corrupt event (contract §2.3).
 const deserializeFailed = "Failed to deserialize event: "
 
 // CorruptEvent is a stored event that cannot be decoded. It matches

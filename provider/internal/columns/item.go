@@ -5,7 +5,7 @@ import (
 )
 
 // The kinds of messages that the rules about instances without a row distinguish
-// (§5.1). Scripts and queries name them as numbers.
+// (contract §5.1). Scripts and queries name them as numbers.
 const (
 	KindQueueMessage  = 0
 	KindContinueAsNew = 1
@@ -61,7 +61,7 @@ func NewMessage(operation string, item provider.WorkItem, shortest int) (Message
 	return m, CheckID(operation, "instance id", m.Instance)
 }
 
-// NewCompletion checks and encodes what ends an activity (§5.11); nil, which is no
+// NewCompletion checks and encodes what ends an activity (contract §5.11); nil, which is no
 // completion, gives an empty message. Error: [provider.ErrInvalidArgument].
 func NewCompletion(operation string, completion provider.WorkItem, shortest int) (Message, error) {
 	switch completion.(type) {

@@ -24,7 +24,7 @@ func InvalidToken(operation string) error {
 	return provider.Permanent(operation, InvalidTokenText(operation), provider.ErrInvalidLockToken)
 }
 
-// InvalidTokenText says, after the phrase that §2.3 fixes, what may have become of a
+// InvalidTokenText says, after the phrase that contract §2.3 fixes, what may have become of a
 // token that nobody holds.
 func InvalidTokenText(operation string) string {
 	switch operation {
@@ -41,7 +41,7 @@ func LockExpired(operation string) error {
 	return provider.Permanent(operation, LockExpiredText(operation), provider.ErrLockExpired)
 }
 
-// LockExpiredText says, after the phrase that §2.3 fixes, what follows from a lease that
+// LockExpiredText says, after the phrase that contract §2.3 fixes, what follows from a lease that
 // has ended.
 func LockExpiredText(operation string) string {
 	switch operation {
@@ -51,32 +51,32 @@ func LockExpiredText(operation string) string {
 	return "Instance lock expired: the turn took longer than its lease; its messages will be delivered again"
 }
 
-// InstanceNotFound is an instance without a row. The text begins as §6.2 says.
+// InstanceNotFound is an instance without a row. The text begins as contract §6.2 says.
 func InstanceNotFound(operation, instance string) error {
 	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
 }
 
-// ExecutionNotFound is an execution without a row (§6.9).
+// ExecutionNotFound is an execution without a row (contract §6.9).
 func ExecutionNotFound(operation, instance string, executionID uint64) error {
 	return provider.Permanent(operation,
 		fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)
 }
 
-// SubOrchestration is a child where a deletion takes a root (§6.15).
+// SubOrchestration is a child where a deletion takes a root (contract §6.15).
 func SubOrchestration(operation, instance string) error {
 	return provider.Permanent(operation, fmt.Sprintf(
 		"Cannot delete sub-orchestration %s directly. Delete root instance instead.", instance),
 		provider.ErrSubOrchestration)
 }
 
-// StillRunning is a running instance in a deletion without force (§6.16).
+// StillRunning is a running instance in a deletion without force (contract §6.16).
 func StillRunning(operation, instance string) error {
 	return provider.Permanent(operation, fmt.Sprintf(
 		"Instance %s is still running. Use force=true to delete anyway, or cancel first.", instance),
 		provider.ErrStillRunning)
 }
 
-// OrphanedChild is a child that a deletion would leave without its parent (§6.16).
+// OrphanedChild is a child that a deletion would leave without its parent (contract §6.16).
 func OrphanedChild(operation, child, parent string) error {
 	return provider.Permanent(operation, fmt.Sprintf(
 		"Instance %s is a child of %s and not in the list: it would be orphaned. Fetch the instance tree again and retry.",

@@ -7,7 +7,7 @@ import (
 )
 
 // Text is a text of the user's as a column keeps it: each byte that is no valid UTF-8
-// becomes U+FFFD, as it does in the JSON of events ([provider.EncodeEvent], §3.1). Keys
+// becomes U+FFFD, as it does in the JSON of events ([provider.EncodeEvent], contract §3.1). Keys
 // of the key-value map are looked up in the same form.
 func Text(text string) string {
 	if utf8.ValidString(text) {

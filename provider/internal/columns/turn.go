@@ -7,7 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// TurnResult is what a turn changes (§5.2), checked and encoded. Its texts are as
+// TurnResult is what a turn changes (contract §5.2), checked and encoded. Its texts are as
 // [Text] makes them, so that a column says what the turn's events say.
 type TurnResult struct {
 	Token     string
@@ -195,7 +195,7 @@ func OnlyQueueMessages(messages []provider.WorkItem) bool {
 
 // DecodeHistory gives the item its history, or says why that is impossible: then the
 // item carries neither history nor snapshot, and the lock stands, so that the runtime
-// can count the attempts and in the end fail the instance (§5.1, pitfalls P8, P9).
+// can count the attempts and in the end fail the instance (contract §5.1, pitfalls P8, P9).
 func DecodeHistory(item *provider.OrchestrationItem, history []Event) {
 	events, err := DecodeEvents(item.Instance, item.ExecutionID, history)
 	if err != nil {

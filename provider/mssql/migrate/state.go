@@ -47,7 +47,7 @@ type storedModule struct {
 	kind     moduleKind
 	checksum []byte
 	// setOptions tells whether it was created with QUOTED_IDENTIFIER and ANSI_NULLS on,
-	// which filtered indexes ask for (rule P7).
+	// which filtered indexes ask for.
 	setOptions bool
 }
 

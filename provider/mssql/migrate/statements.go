@@ -8,7 +8,7 @@ import "fmt"
 // [planner.statement], which puts another schema in the place of duroxide.
 
 // sessionOptions is sent once the lock is held. The first two are frozen into modules
-// and asked for by filtered indexes (rule P7); the third makes every error undo its
+// and asked for by filtered indexes; the third makes every error undo its
 // whole transaction. A step gives way to the workers: it is the one to be chosen in a
 // deadlock, and it waits 10 seconds at most for a lock, because whoever needs a table
 // that it waits for waits behind it.

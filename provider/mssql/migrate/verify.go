@@ -26,7 +26,7 @@ const (
 	ProblemEditedModule ProblemKind = "edited_module"
 	// ProblemExtraModule is one that these scripts do not have.
 	ProblemExtraModule ProblemKind = "extra_module"
-	// ProblemSetOptions is a module created with the wrong SET options (rule P7).
+	// ProblemSetOptions is a module created with the wrong SET options.
 	ProblemSetOptions ProblemKind = "set_options"
 	// ProblemMissingTable is a table that is not on the server.
 	ProblemMissingTable ProblemKind = "missing_table"
@@ -40,7 +40,7 @@ const (
 	ProblemChangedIndex ProblemKind = "changed_index"
 	// ProblemExtraIndex is an index that these scripts do not have.
 	ProblemExtraIndex ProblemKind = "extra_index"
-	// ProblemPageLocks is an index that allows page locks and must not (rule Q5).
+	// ProblemPageLocks is an index that allows page locks and must not.
 	ProblemPageLocks ProblemKind = "page_locks"
 )
 

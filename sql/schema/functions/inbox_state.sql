@@ -1,5 +1,5 @@
 -- Computes whether an instance that nobody holds may be fetched, which of its messages decides its
--- place in the line, and when to compute the answer again. The rules are the contract's (§5.1):
+-- place in the line, and when to compute the answer again. The rules are the contract's:
 --
 --   * An instance with a row waits while its current execution has ended as ContinuedAsNew and the
 --     message that starts the next execution is hidden: the fetch would drop other messages as

@@ -3,7 +3,7 @@
 -- Times are milliseconds since the Unix epoch, UTC. Text is compared byte for
 -- byte, which is what SQLite's BINARY collation does. There are no foreign keys:
 -- a turn may write history for an instance that has no row yet, and a child must
--- survive its parent's deletion (§4, pitfall P17).
+-- survive its parent's deletion.
 --
 -- "Ready" is stored. Whether a message may be fetched depends on the time (a
 -- delay ends, a lease ends), and a query that compared every queued row with the
@@ -24,7 +24,7 @@ CREATE TABLE framework_versions (
     UNIQUE (major, minor, patch)
 ) STRICT;
 
--- The names by which work is selected (§5.20): an orchestration in one version, or an
+-- The names by which work is selected: an orchestration in one version, or an
 -- activity, whose version is ''. In code_id columns, 0 stands for work that any worker
 -- may take. Names are added and never removed.
 CREATE TABLE code_names (
@@ -157,9 +157,9 @@ CREATE TABLE history (
 CREATE TABLE orchestrator_queue (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     instance_id   TEXT    NOT NULL,
-    -- The kinds that the rules about fetchable instances distinguish (§5.1):
+    -- The kinds that the rules about fetchable instances distinguish:
     -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else, 4 a QueueMessage
-    -- that waits without making its instance fetchable (§5.1): until a turn awaits its queue, or
+    -- that waits without making its instance fetchable: until a turn awaits its queue, or
     -- behind an older message.
     kind          INTEGER NOT NULL CHECK (kind IN (0, 1, 2, 3, 4)),
     -- The queue of a message of kind 0 or 4; NULL for the others. A turn gets the oldest messages
@@ -177,12 +177,12 @@ CREATE TABLE orchestrator_queue (
     -- as the instance's row in inboxes has this token and a live lease.
     lock_token    TEXT,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
-    -- How many of those attempts were fetches that named no code (§5.20). A fetch that names
+    -- How many of those attempts were fetches that named no code. A fetch that names
     -- its code takes them off, and counts on from the rest.
     unnamed_count INTEGER NOT NULL DEFAULT 0 CHECK (unnamed_count BETWEEN 0 AND attempt_count),
     created_at    INTEGER NOT NULL,
     -- Set if a turn with this message was given back because its code did not fit the
-    -- history (§5.26): the reason, and the time of the first such turn. The instance is held
+    -- history: the reason, and the time of the first such turn. The instance is held
     -- while it has such a message. The turn that fits acknowledges the message, which deletes
     -- it.
     misfit        TEXT,
@@ -193,7 +193,7 @@ CREATE TABLE orchestrator_queue (
 -- acknowledgements and deletions, which need an instance's messages.
 CREATE INDEX orchestrator_queue_by_instance ON orchestrator_queue (instance_id, kind, visible_at);
 
--- For the messages of a hold (§5.26), which a fetch of their instance takes, hidden or not.
+-- For the messages of a hold, which a fetch of their instance takes, hidden or not.
 CREATE INDEX orchestrator_queue_held ON orchestrator_queue (instance_id)
     WHERE misfit IS NOT NULL;
 
@@ -323,7 +323,7 @@ CREATE TABLE kv_delta (
     PRIMARY KEY (instance_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- Messages and activities that could not be decoded (§5.1, §5.10), moved here for
+-- Messages and activities that could not be decoded, moved here for
 -- people to look at.
 CREATE TABLE dead_letters (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,

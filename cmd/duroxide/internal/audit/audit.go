@@ -21,7 +21,7 @@ type Report struct {
 	Unanswered []uint64
 	// Lost lists external events that nobody waited for, and the queue messages that
 	// nobody had taken at the end, unless the next execution has them. That is legal
-	// (§7.13), and a sign that somebody raised an event too early or twice.
+	// (contract §7.13), and a sign that somebody raised an event too early or twice.
 	Lost []uint64
 	// End is the event that ended the execution, nil while it runs.
 	End provider.EventKind

@@ -264,7 +264,7 @@ func (p *purge) run(ctx context.Context) error {
 		return err
 	}
 	// They are named one by one to the store, because left to choose it would also take instances
-	// that are between two executions (§6.17).
+	// that are between two executions (contract §6.17).
 	err := p.inPages(ctx, "finished instances", &p.before, p.deleteInstances)
 	if err != nil || p.stopped || !p.flags.executions {
 		return err

@@ -185,7 +185,7 @@ func (r Record) counted(e Execution) []uint64 {
 	return results
 }
 
-// builtInPrefix begins the names of the activities that come with the runtime (§7.13).
+// builtInPrefix begins the names of the activities that come with the runtime (contract §7.13).
 const builtInPrefix = "__duroxide_syscall:"
 
 // builtIn reports whether a scheduled activity is the runtime's own, which reports nothing.

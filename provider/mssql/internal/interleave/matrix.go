@@ -161,7 +161,7 @@ EXEC duroxide.ready_due_work @now = @now, @due_from = 0, @more = @more OUTPUT;
 
 // tryAgain tries again at once what is held and fetchable. Which instance a claim takes depends on who is looking at
 // the others. A claim makes visible what a hold hides, and giving the instance back does not hide it again. That comes
-// to the same: the instance is fetchable, and its next fetch takes the message whatever its time (§5.26). The time
+// to the same: the instance is fetchable, and its next fetch takes the message whatever its time (contract §5.26). The time
 // decides only when an instance is fetched that nothing else makes fetchable. There it is compared, as it is under a
 // lease.
 const tryAgain = `
