@@ -12,7 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/hook"
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/adapt"
@@ -177,7 +177,7 @@ func TestReplaceAfterManyExecutions(t *testing.T) {
 	var reads countedReads
 	c := client.New(store, client.WithHook(&reads))
 	work(t, store, loop)
-	run, err := client.Start(t.Context(), c, loop, "i", replay.MaxEarlierExecutions+5)
+	run, err := client.Start(t.Context(), c, loop, "i", history.MaxEarlierExecutions+5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestReplaceAfterManyExecutions(t *testing.T) {
 	if _, err := client.Start(t.Context(), c, loop, "i", 0, client.ReplaceFinished()); err != nil {
 		t.Fatal(err)
 	}
-	if n := reads.n.Load(); n != replay.MaxEarlierExecutions {
+	if n := reads.n.Load(); n != history.MaxEarlierExecutions {
 		t.Errorf("%d executions were read", n)
 	}
 }

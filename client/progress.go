@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -80,9 +80,9 @@ func (c *Client) unfinished(ctx context.Context, instance string, cause error) e
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	history, err := c.read(ctx, instance)
+	events, err := c.read(ctx, instance)
 	if err == nil {
-		e.Status = statusOf(instance, history)
+		e.Status = statusOf(instance, events)
 	}
 	if held, failed := c.Held(ctx, instance); failed == nil && !e.Status.Finished() {
 		e.Held = held // also if its history cannot be read
@@ -90,10 +90,10 @@ func (c *Client) unfinished(ctx context.Context, instance string, cause error) e
 	if err != nil {
 		return e
 	}
-	if len(history) > 0 {
-		e.LastEvent = history[len(history)-1].Kind.Type()
+	if len(events) > 0 {
+		e.LastEvent = events[len(events)-1].Kind.Type()
 	}
-	for _, event := range replay.Unsettled(history) {
+	for _, event := range history.Unsettled(events) {
 		e.WaitsFor = append(e.WaitsFor, waitsFor(event))
 	}
 	return e

@@ -9,8 +9,8 @@ import (
 
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/hook"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/payload"
-	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -142,7 +142,7 @@ func (c *Client) startWith(ctx context.Context, name, instance, input, headers s
 	if !utf8.ValidString(name) {
 		return false, fmt.Errorf("the orchestration's name is not valid UTF-8: %w", provider.ErrInvalidArgument)
 	}
-	if err := replay.CheckInstanceID(instance); err != nil {
+	if err := history.CheckInstanceID(instance); err != nil {
 		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
 	item := provider.StartOrchestrationItem{
@@ -215,12 +215,12 @@ func (c *Client) noneQueued(ctx context.Context, admin provider.Admin, instance 
 		if err != nil {
 			return err
 		}
-		for _, execution := range executions[max(0, len(executions)-replay.MaxEarlierExecutions):] {
-			history, err := c.store.ReadWithExecution(ctx, id, execution)
+		for _, execution := range executions[max(0, len(executions)-history.MaxEarlierExecutions):] {
+			events, err := c.store.ReadWithExecution(ctx, id, execution)
 			if err != nil && !errors.Is(err, provider.ErrCorrupt) {
 				return err
 			}
-			for _, child := range replay.UnreportedChildren(id, history) {
+			for _, child := range history.UnreportedChildren(id, events) {
 				use, err := c.store.FindInstance(ctx, child)
 				if err != nil {
 					return err

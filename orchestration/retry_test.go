@@ -14,7 +14,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/failure"
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -185,8 +185,8 @@ func TestHistoriesOfRetries(t *testing.T) {
 		{
 			"an id that is taken is not retried",
 			shipping(orchestration.WithInstanceID("ship-7"), retrying(orchestration.RetryPolicy{Retryable: func(error) bool { return true }})),
-			[]string{"2 fails " + replay.TakenText("ship-7")},
-			[]string{`2 sub Ship "ship-7"`, "3 2 failed", "4 failed: " + replay.TakenText("ship-7")},
+			[]string{"2 fails " + history.TakenText("ship-7")},
+			[]string{`2 sub Ship "ship-7"`, "3 2 failed", "4 failed: " + history.TakenText("ship-7")},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
@@ -85,7 +86,7 @@ func (e *Env) deliver(item provider.WorkItem) {
 	case !begins && (len(in.history) == 0 || in.continued()):
 		in.waiting = append(in.waiting, item)
 	case starts:
-		in.begin(replay.StartedBy(start), start.Version)
+		in.begin(history.StartedBy(start), start.Version)
 		// A request from before the start was meant for somebody else.
 		in.waiting = slices.DeleteFunc(in.waiting, isCancel)
 		e.turn(in, in.unread())
@@ -141,7 +142,7 @@ func (in *instance) unread() []provider.WorkItem {
 func (e *Env) continueAsNew(in *instance, item provider.ContinueAsNewItem) {
 	in.kv = in.keys()
 	in.earlier = append(in.earlier, in.history)
-	in.begin(replay.ContinuedBy(item), item.Version)
+	in.begin(history.ContinuedBy(item), item.Version)
 	e.turn(in, in.unread())
 }
 
@@ -150,9 +151,9 @@ func (e *Env) refuse(in *instance, start provider.StartOrchestrationItem) {
 	if start.ParentInstance == nil {
 		return
 	}
-	message := replay.TakenText(in.id)
+	message := history.TakenText(in.id)
 	if in.ended() {
-		message += replay.TakenByFinished
+		message += history.TakenByFinished
 	}
 	e.post(provider.SubOrchFailedItem{
 		ParentInstance: *start.ParentInstance, ParentID: *start.ParentID, ParentExecutionID: *start.ParentExecutionID,
@@ -176,8 +177,8 @@ func (e *Env) turn(in *instance, messages []provider.WorkItem) {
 	turn.Messages, turn.Peeked = append(in.queues.peek(), messages...), true
 	if s := in.suspended; s != nil {
 		in.suspended = nil
-		if history, ok := s.Extend(0, in.history); ok {
-			turn.History, turn.Resume = history, s
+		if events, ok := s.Extend(0, in.history); ok {
+			turn.History, turn.Resume = events, s
 		} else {
 			_ = s.Stop(context.Background())
 		}
@@ -258,7 +259,7 @@ func (e *Env) act(in *instance, result *replay.Result) {
 // isStranger reports the cancellation of an instance that has the id which a child was to have.
 func (e *Env) isStranger(in *instance, item provider.WorkItem) bool {
 	cancel, ok := item.(provider.CancelInstanceItem)
-	if !ok || cancel.Instance == in.id || replay.IsGeneratedChild(in.id, cancel.Instance) {
+	if !ok || cancel.Instance == in.id || history.IsGeneratedChild(in.id, cancel.Instance) {
 		return false
 	}
 	other := e.instance(cancel.Instance)
@@ -267,11 +268,11 @@ func (e *Env) isStranger(in *instance, item provider.WorkItem) bool {
 
 // cancelEarlier cancels the children of the executions before one that ends the instance.
 func (e *Env) cancelEarlier(in *instance) {
-	for _, history := range slices.Backward(in.earlier) {
-		for _, child := range replay.OpenChildren(in.id, history) {
+	for _, events := range slices.Backward(in.earlier) {
+		for _, child := range history.OpenChildren(in.id, events) {
 			other := e.instance(child)
 			if !other.ended() && (len(other.history) == 0 || text(other.started.ParentInstance) == in.id) {
-				e.post(provider.CancelInstanceItem{Instance: child, Reason: replay.ParentEnded})
+				e.post(provider.CancelInstanceItem{Instance: child, Reason: history.ParentEnded})
 			}
 		}
 	}
@@ -365,7 +366,7 @@ func (in *instance) failure() provider.ErrorDetails {
 // stuck says for what an instance waits.
 func (in *instance) stuck() error {
 	var waits []string
-	for _, event := range replay.Unsettled(in.history) {
+	for _, event := range history.Unsettled(in.history) {
 		waits = append(waits, fmt.Sprintf("event %d, %s%s", event.EventID, describe(event.Kind), at(in.places[event.EventID])))
 	}
 	if waits == nil {

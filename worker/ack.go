@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
@@ -82,7 +83,7 @@ func (t *turn) refused(ctx context.Context, b begin, cause error) {
 // out: otherwise the failure would be refused like the turn before it, for ever.
 func (t *turn) fail(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) bool {
 	params := provider.AckOrchestrationParams{
-		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
+		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: history.Metadata(delta),
 	}
 	// Nothing of it is ever replayed, so it is bound to no framework version and any
 	// worker may clear its late messages away (contract §7.9).
@@ -90,7 +91,7 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 	if executionID == t.item.ExecutionID {
 		params.CancelledActivities = openActivities(t.item.History)
 	}
-	message, err := t.addressParent(ctx, replay.ParentMessage(started, delta))
+	message, err := t.addressParent(ctx, history.ParentMessage(started, delta))
 	if err != nil {
 		return false
 	}
@@ -121,9 +122,9 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 }
 
 // openActivities are those of a history that have no result.
-func openActivities(history []provider.Event) []provider.ActivityRef {
+func openActivities(events []provider.Event) []provider.ActivityRef {
 	var open []provider.ActivityRef
-	for _, event := range replay.Unsettled(history) {
+	for _, event := range history.Unsettled(events) {
 		if _, ok := event.Kind.(provider.ActivityScheduled); ok {
 			open = append(open, provider.ActivityRef{Instance: event.InstanceID, ExecutionID: event.ExecutionID, ActivityID: event.EventID})
 		}
@@ -226,13 +227,13 @@ func (t *turn) parentExecution(ctx context.Context, stamp uint64, parent string,
 	if stamp != 0 {
 		return stamp, nil
 	}
-	var history []provider.Event
+	var events []provider.Event
 	err := t.read(ctx, "the parent's history", func(ctx context.Context) (err error) {
-		history, err = t.worker.store.Read(ctx, parent)
+		events, err = t.worker.store.Read(ctx, parent)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return replay.ExecutionOfChild(history, id, parent, t.item.Instance), nil
+	return history.ExecutionOfChild(events, id, parent, t.item.Instance), nil
 }

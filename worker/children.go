@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -16,7 +16,7 @@ func (t *turn) cancelChildren(ctx context.Context, executionID uint64) ([]provid
 	if err != nil || executionID != t.item.ExecutionID {
 		return earlier, err
 	}
-	own, err := t.withoutStrangers(ctx, cancellations(replay.OpenChildren(t.item.Instance, t.item.History), replay.ParentFailed))
+	own, err := t.withoutStrangers(ctx, cancellations(history.OpenChildren(t.item.Instance, t.item.History), history.ParentFailed))
 	return append(own, earlier...), err
 }
 
@@ -27,12 +27,12 @@ func (t *turn) withoutStrangers(ctx context.Context, items []provider.WorkItem) 
 	var own []provider.WorkItem
 	for _, item := range items {
 		m, ok := item.(provider.CancelInstanceItem)
-		if ok && m.Instance != t.item.Instance && !replay.IsGeneratedChild(t.item.Instance, m.Instance) {
-			history, err := t.childHistory(ctx, m.Instance)
+		if ok && m.Instance != t.item.Instance && !history.IsGeneratedChild(t.item.Instance, m.Instance) {
+			events, err := t.childHistory(ctx, m.Instance)
 			if err != nil {
 				return nil, err
 			}
-			if len(history) > 0 && !t.isParent(history[0]) {
+			if len(events) > 0 && !t.isParent(events[0]) {
 				continue
 			}
 		}
@@ -41,12 +41,12 @@ func (t *turn) withoutStrangers(ctx context.Context, items []provider.WorkItem) 
 	return own, nil
 }
 
-func (t *turn) childHistory(ctx context.Context, child string) (history []provider.Event, err error) {
+func (t *turn) childHistory(ctx context.Context, child string) (events []provider.Event, err error) {
 	err = t.read(ctx, "a child's history", func(ctx context.Context) (err error) {
-		history, err = t.worker.store.Read(ctx, child)
+		events, err = t.worker.store.Read(ctx, child)
 		return err
 	})
-	return history, err
+	return events, err
 }
 
 // cancelEarlier are the messages for children of the executions before one that ends the
@@ -54,22 +54,22 @@ func (t *turn) childHistory(ctx context.Context, child string) (history []provid
 func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
 	var running []string
 	execution := executionID - 1
-	for left := replay.MaxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
-		var history []provider.Event
+	for left := history.MaxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
+		var events []provider.Event
 		err := t.read(ctx, "an earlier execution's history", func(ctx context.Context) (err error) {
-			history, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)
+			events, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if len(history) == 0 && execution != t.item.ExecutionID {
+		if len(events) == 0 && execution != t.item.ExecutionID {
 			break // pruned, and those before it too
 		}
-		running = append(running, replay.OpenChildren(t.item.Instance, history)...)
+		running = append(running, history.OpenChildren(t.item.Instance, events)...)
 	}
 	if execution > 0 {
-		older, err := t.olderChildren(ctx, append(replay.UnreportedChildren(t.item.Instance, t.item.History), running...))
+		older, err := t.olderChildren(ctx, append(history.UnreportedChildren(t.item.Instance, t.item.History), running...))
 		if err != nil {
 			return nil, err
 		}
@@ -140,15 +140,15 @@ func (t *turn) listChildren(ctx context.Context) (children []string, err error) 
 func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider.WorkItem, error) {
 	var running []string
 	for _, child := range children {
-		history, err := t.childHistory(ctx, child)
+		events, err := t.childHistory(ctx, child)
 		if err != nil {
 			return nil, err
 		}
-		if terminal(history) != ended && (len(history) == 0 || t.isParent(history[0])) {
+		if terminal(events) != ended && (len(events) == 0 || t.isParent(events[0])) {
 			running = append(running, child)
 		}
 	}
-	return cancellations(running, replay.ParentEnded), nil
+	return cancellations(running, history.ParentEnded), nil
 }
 
 // isParent reports whether an instance that begins so is a child of this one.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -70,21 +70,21 @@ func (t *turn) ignored() (n int) {
 // and the text for a parent whose child it is not. Of a finished instance nobody is the
 // parent any more.
 func (t *turn) existing() (provider.OrchestrationStarted, string) {
-	text := replay.TakenText(t.item.Instance)
+	text := history.TakenText(t.item.Instance)
 	if t.end() != ended {
 		b, _ := t.begin() // an error means that there is no beginning
 		return b.started, text
 	}
 	if !continuedBefore(t.item.History) {
-		text += replay.TakenByFinished
+		text += history.TakenByFinished
 	}
 	return provider.OrchestrationStarted{}, text
 }
 
 // continuedBefore reports a history that an older worker ended with poison behind
 // continue-as-new.
-func continuedBefore(history []provider.Event) bool {
-	for _, event := range history {
+func continuedBefore(events []provider.Event) bool {
+	for _, event := range events {
 		if _, ok := event.Kind.(provider.OrchestrationContinuedAsNew); ok {
 			return true
 		}

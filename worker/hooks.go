@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/hook"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -50,9 +51,9 @@ func (t *turn) carry(b begin, result *replay.Result) {
 }
 
 // turnEnd is what comes of a turn if it is committed.
-func turnEnd(history, added []provider.Event, metadata provider.ExecutionMetadata, failure provider.ErrorDetails) hook.TurnEnd {
+func turnEnd(past, added []provider.Event, metadata provider.ExecutionMetadata, failure provider.ErrorDetails) hook.TurnEnd {
 	end := hook.TurnEnd{
-		Status: provider.StatusRunning, Failure: failure, Events: uint64(len(history)), History: history, Added: added,
+		Status: provider.StatusRunning, Failure: failure, Events: uint64(len(past)), History: past, Added: added,
 	}
 	if n := len(added); n > 0 {
 		end.Events = added[n-1].EventID
@@ -73,7 +74,7 @@ func (t *turn) tellFailed(ctx context.Context, b begin, delta []provider.Event) 
 		t.tellBegin(ctx, b)
 	}
 	failed, _ := delta[len(delta)-1].Kind.(provider.OrchestrationFailed)
-	t.hooked.end = turnEnd(b.history, delta, replay.Metadata(delta), failed.Details)
+	t.hooked.end = turnEnd(b.history, delta, history.Metadata(delta), failed.Details)
 	t.hooked.end.Committed = true
 }
 

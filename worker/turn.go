@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -55,9 +56,9 @@ const (
 )
 
 // terminal looks at all events: cancellations may follow the terminal one.
-func terminal(history []provider.Event) historyEnd {
+func terminal(events []provider.Event) historyEnd {
 	end := open
-	for _, event := range history {
+	for _, event := range events {
 		switch event.Kind.(type) {
 		case provider.OrchestrationCompleted, provider.OrchestrationFailed:
 			return ended
@@ -138,7 +139,7 @@ func (t *turn) begin() (begin, error) {
 	}
 	for _, message := range t.item.Messages {
 		if m, ok := message.(provider.StartOrchestrationItem); ok {
-			b := begin{executionID: t.item.ExecutionID, started: replay.StartedBy(m)}
+			b := begin{executionID: t.item.ExecutionID, started: history.StartedBy(m)}
 			if m.Version != nil {
 				b.version = *m.Version
 			}
@@ -151,7 +152,7 @@ func (t *turn) begin() (begin, error) {
 // beginNext starts the execution after the fetched one. The parent comes with the
 // message or, when an older worker wrote that, from the execution before (P41).
 func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
-	b := begin{executionID: t.item.ExecutionID, started: replay.ContinuedBy(*m)}
+	b := begin{executionID: t.item.ExecutionID, started: history.ContinuedBy(*m)}
 	if m.Version != nil {
 		b.version = *m.Version
 	}
@@ -182,7 +183,7 @@ func (b begin) messages(batch []provider.WorkItem) []provider.WorkItem {
 		case provider.CancelInstanceItem:
 			// A request from before the start was meant for somebody else (contract §7.7), and so is that of
 			// a parent whose child has not begun.
-			if strangers > 0 && replay.ByParent(m.Reason) {
+			if strangers > 0 && history.ByParent(m.Reason) {
 				strangers--
 			} else if begun {
 				messages = append(messages, message)

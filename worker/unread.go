@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -68,7 +68,7 @@ func (t *turn) holdUnread(ctx context.Context) {
 // decide.
 func (t *turn) askedToEnd() (reason string, ok bool) {
 	for _, message := range t.item.Messages {
-		if m, ok := message.(provider.CancelInstanceItem); ok && !replay.ByParent(m.Reason) {
+		if m, ok := message.(provider.CancelInstanceItem); ok && !history.ByParent(m.Reason) {
 			return m.Reason, true
 		}
 	}
@@ -88,7 +88,7 @@ func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) {
 	if err == nil {
 		err = t.ack(ctx, provider.AckOrchestrationParams{
 			LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta,
-			Metadata: replay.Metadata(delta), OrchestratorItems: items,
+			Metadata: history.Metadata(delta), OrchestratorItems: items,
 		})
 	}
 	if err != nil {
@@ -110,10 +110,10 @@ func (t *turn) parentListed(ctx context.Context, details provider.ErrorDetails) 
 		return nil, nil
 	}
 	var parent *string
-	var history []provider.Event
+	var events []provider.Event
 	err := t.read(ctx, "the parent's history", func(ctx context.Context) (err error) {
 		if parent, err = admin.GetParentID(ctx, t.item.Instance); err == nil && parent != nil {
-			history, err = t.worker.store.Read(ctx, *parent)
+			events, err = t.worker.store.Read(ctx, *parent)
 		}
 		return err
 	})
@@ -122,7 +122,7 @@ func (t *turn) parentListed(ctx context.Context, details provider.ErrorDetails) 
 	} else if err != nil {
 		return nil, err
 	}
-	call, ok := replay.CallOfChild(history, *parent, t.item.Instance)
+	call, ok := history.CallOfChild(events, *parent, t.item.Instance)
 	if !ok {
 		return nil, nil
 	}

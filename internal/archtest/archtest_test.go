@@ -167,7 +167,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/...", "!./internal/testsupport/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/clock", "./internal/details", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/clock", "./internal/details", "./internal/history", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
@@ -205,7 +205,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./...", "!./orchestration/...", "!./orchestrationtest", "!./activity/...", "!./worker/...", "!./client/...", "!./failure", "!./internal/..."},
-		Forbidden: Set{"./internal/details", "./internal/goroutine", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/sealed"},
+		Forbidden: Set{"./internal/details", "./internal/goroutine", "./internal/history", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/sealed"},
 		Reach:     Directly,
 		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
 	},
@@ -249,7 +249,7 @@ var table = []Rule{
 	},
 
 	{
-		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/...", "./internal/replay"},
+		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/...", "./internal/replay", "./internal/history"},
 		// Not database/sql/driver: uuid implements an interface of it, and it is nothing but interfaces.
 		Forbidden: Set{
 			"database/sql", "./gen/...", "./sql/...", "./provider/sqlite", "./provider/mssql",
@@ -259,7 +259,7 @@ var table = []Rule{
 		Why:   "a program links the one store it opens, so the runtime must not bring another one in",
 	},
 	{
-		From:      Set{"./orchestration/...", "./internal/replay"},
+		From:      Set{"./orchestration/...", "./internal/replay", "./internal/history"},
 		Forbidden: Set{"crypto/rand", "math/rand/...", "net/...", "os/..."},
 		Reach:     Directly,
 		Why:       "a replay is a function of the history; what is read from the machine differs the next time",

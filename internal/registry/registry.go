@@ -44,15 +44,6 @@ func NewEntry(add func(r *Registry) error) Entry { return Entry{add: add} }
 
 func (e Entry) entry() Entry { return e }
 
-// Add registers a definition. The zero value of a definition is none: its error matches [ErrInvalid].
-func (r *Registry) Add(definition Definition) error {
-	add := definition.entry().add
-	if add == nil {
-		return fmt.Errorf("a definition is empty; make it with New: %w", ErrInvalid)
-	}
-	return add(r)
-}
-
 // Registry maps names to handlers. It is filled before a worker starts and only
 // read afterwards.
 type Registry struct {
@@ -74,6 +65,15 @@ func New() *Registry {
 		policies:       map[string]string{},
 		activities:     map[string]ActivityFunc{},
 	}
+}
+
+// Add registers a definition. The zero value of a definition is none: its error matches [ErrInvalid].
+func (r *Registry) Add(definition Definition) error {
+	add := definition.entry().add
+	if add == nil {
+		return fmt.Errorf("a definition is empty; make it with New: %w", ErrInvalid)
+	}
+	return add(r)
 }
 
 // AddOrchestration registers a version of an orchestration. Versions of one name

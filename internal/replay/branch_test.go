@@ -40,7 +40,7 @@ func TestBranchesRunBesideEachOther(t *testing.T) {
 		return provider.ActivityScheduled{Name: name, Input: input}
 	}
 	past := after(nil, run(t, newTurn(fn, nil)))
-	if diff := cmp.Diff(entries(history(started, schedule("A1", ""), schedule("B1", ""), schedule("C", ""))), entries(past)); diff != "" {
+	if diff := cmp.Diff(entries(pastOf(started, schedule("A1", ""), schedule("B1", ""), schedule("C", ""))), entries(past)); diff != "" {
 		t.Errorf("the first turn (-want +got):\n%s", diff)
 	}
 	second := run(t, newTurn(fn, past, activityDone(3, "b"), activityDone(2, "a")))
@@ -172,7 +172,7 @@ func TestDroppedBranch(t *testing.T) {
 			t.Errorf("the branch is %q, ready %v", got, b.Ready())
 		}
 		return f.text(f.dequeue("q")), nil
-	}), history(started, provider.ActivityScheduled{Name: "mine"}, provider.QueueSubscribed{Name: "q"}, provider.ExternalSubscribed{Name: "e"}),
+	}), pastOf(started, provider.ActivityScheduled{Name: "mine"}, provider.QueueSubscribed{Name: "q"}, provider.ExternalSubscribed{Name: "e"}),
 		queued("q", "first"), raised("e", "")))
 	wantOutcome(t, result, replay.Continue)
 	wantDelta(t, result,
@@ -270,7 +270,7 @@ func TestBranchDropsItself(t *testing.T) {
 		})
 		later.wait(f)
 		return outer.wait(f), nil
-	}), history(started, provider.QueueSubscribed{Name: "q"}, provider.QueueEventDelivered{Name: "q"},
+	}), pastOf(started, provider.QueueSubscribed{Name: "q"}, provider.QueueEventDelivered{Name: "q"},
 		provider.ExternalSubscribed{Name: "start"}), raised("start", "")))
 	wantOutcome(t, result, replay.Completed)
 	wantDelta(t, result, provider.ExternalEvent{Name: "start"}, provider.ActivityScheduled{Name: "A"},

@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"github.com/duroxide/duroxide-go/internal/history"
+	"github.com/duroxide/duroxide-go/provider"
+)
 
 // convert records what the function newly asked for and reports whether there
 // was anything. Waits are bound at once, so that a dequeue can be satisfied by a
@@ -14,7 +17,7 @@ func (e *engine) convert() bool {
 			continue
 		}
 		if startsGenerated(h.action) {
-			h.child = generatedSuffix(e.turn.ExecutionID, e.nextEventID())
+			h.child = history.GeneratedSuffix(e.turn.ExecutionID, e.nextEventID())
 		}
 		e.bind(h, e.record(nil, h.action.event(h)))
 		e.pending = append(e.pending, h)

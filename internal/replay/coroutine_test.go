@@ -172,7 +172,7 @@ func TestBlockedFunctionThatReturns(t *testing.T) {
 		end(errors.New("lease lost"))
 		<-release
 		return "late", nil
-	}), history(started, provider.ActivityScheduled{Name: "A"}), activityDone(2, "")))
+	}), pastOf(started, provider.ActivityScheduled{Name: "A"}), activityDone(2, "")))
 	if !errors.Is(err, replay.ErrBlocked) {
 		t.Errorf("error %v", err)
 	}

@@ -166,7 +166,7 @@ func TestRecordedEventAgainstCode(t *testing.T) {
 				f.Halt()
 				return "", nil
 			})
-			result := run(t, newTurn(fn, history(started, test.recorded)))
+			result := run(t, newTurn(fn, pastOf(started, test.recorded)))
 			if test.message == "" {
 				wantOutcome(t, result, replay.Continue)
 				wantDelta(t, result)
@@ -193,7 +193,7 @@ func TestClearsReplayInAnyOrder(t *testing.T) {
 	})
 	a, d := provider.ActivityScheduled{Name: "A"}, clearing("d")
 	for _, order := range []string{"abc", "acb", "bac", "bca", "cab", "cba"} {
-		past := history(started, clearing(order[:1]), clearing(order[1:2]), clearing(order[2:]), a, d)
+		past := pastOf(started, clearing(order[:1]), clearing(order[1:2]), clearing(order[2:]), a, d)
 		result := run(t, newTurn(fn, past))
 		wantOutcome(t, result, replay.Continue)
 		wantDelta(t, result)
@@ -203,11 +203,11 @@ func TestClearsReplayInAnyOrder(t *testing.T) {
 		message string
 	}{
 		{
-			history(started, clearing("a"), clearing("d"), clearing("b"), clearing("c"), a),
+			pastOf(started, clearing("a"), clearing("d"), clearing("b"), clearing("c"), a),
 			`history has event 3, clearing key "d", where the code asks for clearing key "b"`,
 		},
 		{
-			history(started, clearing("a"), a, clearing("b"), clearing("c"), d),
+			pastOf(started, clearing("a"), a, clearing("b"), clearing("c"), d),
 			`history has event 3, activity "A" with 0 bytes, where the code asks for clearing key "b"`,
 		},
 	} {
@@ -260,75 +260,75 @@ func TestHistoryAgainstCode(t *testing.T) {
 		messages []provider.WorkItem
 		message  string
 	}{
-		{name: "same code", fn: two, past: history(started, a, b)},
-		{name: "code asks for more at the end", fn: two, past: history(started, a)},
+		{name: "same code", fn: two, past: pastOf(started, a, b)},
+		{name: "code asks for more at the end", fn: two, past: pastOf(started, a)},
 		{
-			name: "code asks for less", fn: two, past: history(started, a, b, provider.TimerCreated{FireAtMs: 1}),
+			name: "code asks for less", fn: two, past: pastOf(started, a, b, provider.TimerCreated{FireAtMs: 1}),
 			message: "history has event 4, a timer, where the code asks for nothing",
 		},
 		{
 			name: "a state change that the code no longer makes is tolerated",
-			fn:   two, past: history(started, a, b, provider.CustomStatusUpdated{Status: new("x")}, provider.KeyValueSet{Key: "k"}),
+			fn:   two, past: pastOf(started, a, b, provider.CustomStatusUpdated{Status: new("x")}, provider.KeyValueSet{Key: "k"}),
 		},
 		{
 			name: "a state change that the code makes elsewhere is not",
-			fn:   two, past: history(started, provider.CustomStatusUpdated{}, a, b),
+			fn:   two, past: pastOf(started, provider.CustomStatusUpdated{}, a, b),
 			message: `history has event 2, a custom status, where the code asks for activity "A" with 1 byte`,
 		},
 		{
-			name: "order", fn: two, past: history(started, b, a),
+			name: "order", fn: two, past: pastOf(started, b, a),
 			message: `history has event 2, activity "B" with 1 byte, ` +
 				`where the code asks for activity "A" with 1 byte; the payloads differ from byte 0 on`,
 		},
 		{
 			name:    "code returns before it has asked for everything",
 			fn:      do(func(f flow, _ string) (string, error) { return f.await(f.activity("A", "1")) }),
-			past:    history(started, a, to(2, provider.ActivityCompleted{Result: "r"}), b),
+			past:    pastOf(started, a, to(2, provider.ActivityCompleted{Result: "r"}), b),
 			message: `the function returned, but history goes on with event 4, activity "B" with 1 byte`,
 		},
 		{
 			name:    "code returns at once",
 			fn:      do(func(flow, string) (string, error) { return "", nil }),
-			past:    history(started, a),
+			past:    pastOf(started, a),
 			message: `the function returned, but history goes on with event 2, activity "A" with 1 byte`,
 		},
 		{
 			name: "recorded completion without a schedule", fn: two,
-			past:    history(started, a, b, to(9, provider.ActivityCompleted{})),
+			past:    pastOf(started, a, b, to(9, provider.ActivityCompleted{})),
 			message: "history has event 4, ActivityCompleted, without an open schedule event for it",
 		},
 		{
 			name: "recorded completion without a source", fn: two,
-			past:    history(started, a, b, provider.ActivityCompleted{}),
+			past:    pastOf(started, a, b, provider.ActivityCompleted{}),
 			message: "history has event 4, ActivityCompleted, without an open schedule event for it",
 		},
 		{
 			name: "recorded completion twice", fn: two,
-			past:    history(started, a, b, to(2, provider.ActivityCompleted{}), to(2, provider.ActivityFailed{Details: declined("no")})),
+			past:    pastOf(started, a, b, to(2, provider.ActivityCompleted{}), to(2, provider.ActivityFailed{Details: declined("no")})),
 			message: "history has event 5, ActivityFailed, without an open schedule event for it",
 		},
 		{
 			name: "recorded completion of another kind", fn: two,
-			past:    history(started, a, b, to(2, provider.TimerFired{})),
+			past:    pastOf(started, a, b, to(2, provider.TimerFired{})),
 			message: "history has event 4, TimerFired, without an open schedule event for it",
 		},
 		{
-			name: "completion without a schedule", fn: two, past: history(started, a, b),
+			name: "completion without a schedule", fn: two, past: pastOf(started, a, b),
 			messages: []provider.WorkItem{activityDone(7, "secret")},
 			message:  "ActivityCompleted arrived for event 7, which is not in the history",
 		},
 		{
-			name: "completion of another kind", fn: two, past: history(started, a, b),
+			name: "completion of another kind", fn: two, past: pastOf(started, a, b),
 			messages: []provider.WorkItem{timerFired(2)},
 			message:  `TimerFired arrived for event 2, which is activity "A" with 1 byte`,
 		},
 		{
-			name: "failure of another kind", fn: two, past: history(started, a, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::3"}),
+			name: "failure of another kind", fn: two, past: pastOf(started, a, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::3"}),
 			messages: []provider.WorkItem{activityFailed(3, "secret")},
 			message:  `ActivityFailed arrived for event 3, which is sub-orchestration "S" with 0 bytes`,
 		},
 		{
-			name: "history without a beginning", fn: two, past: history(a, b),
+			name: "history without a beginning", fn: two, past: pastOf(a, b),
 			message: "the history begins with ActivityScheduled instead of OrchestrationStarted",
 		},
 	} {
@@ -363,7 +363,7 @@ func TestDroppedHandlesAgainstCode(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			past := history(started, test.scheduled, provider.ActivityScheduled{Name: "Z"}, to(3, provider.ActivityCompleted{}), to(2, test.cancelled))
+			past := pastOf(started, test.scheduled, provider.ActivityScheduled{Name: "Z"}, to(3, provider.ActivityCompleted{}), to(2, test.cancelled))
 			code := func(drops bool, end func(f flow)) replay.Func {
 				return do(func(f flow, _ string) (string, error) {
 					h := f.Emit(test.action)
@@ -397,12 +397,12 @@ func TestDroppedHandlesAgainstCode(t *testing.T) {
 // history, whichever way the turn is repeated.
 func TestFirstMissingDropIsNamed(t *testing.T) {
 	t.Parallel()
-	past := history(started)
+	past := pastOf(started)
 	for i := range 8 {
-		past = append(past, history(provider.ActivityScheduled{Name: "A", Input: fmt.Sprint(i)})...)
+		past = append(past, pastOf(provider.ActivityScheduled{Name: "A", Input: fmt.Sprint(i)})...)
 	}
 	for i := range 8 {
-		past = append(past, history(to(uint64(9-i), provider.ActivityCancelRequested{Reason: "dropped_future"}))...)
+		past = append(past, pastOf(to(uint64(9-i), provider.ActivityCancelRequested{Reason: "dropped_future"}))...)
 	}
 	for i := range past {
 		past[i].EventID = uint64(i + 1)
@@ -429,7 +429,7 @@ func TestNondeterminismEndsTheExecutionCleanly(t *testing.T) {
 		f.event("e")
 		return f.await(f.activity("Other", ""))
 	})
-	past := history(started, provider.ActivityScheduled{Name: "A", Input: "1"}, provider.ExternalSubscribed{Name: "e"}, provider.TimerCreated{FireAtMs: 1})
+	past := pastOf(started, provider.ActivityScheduled{Name: "A", Input: "1"}, provider.ExternalSubscribed{Name: "e"}, provider.TimerCreated{FireAtMs: 1})
 	result := run(t, newTurn(fn, past))
 	wantOutcome(t, result, replay.Failed)
 	wantDelta(t, result,

@@ -1,10 +1,9 @@
 package replay
 
 import (
-	"maps"
-	"math"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -68,7 +67,7 @@ func (e *engine) sendWork(h *Handle) {
 		e.post(provider.TimerFiredItem{Instance: instance, ExecutionID: execution, ID: id, FireAtMs: a.FireAtMs})
 	case CallSub:
 		e.post(provider.StartOrchestrationItem{
-			Instance: childInstance(instance, h.child), Orchestration: a.Name, Input: a.Input, Version: a.Version,
+			Instance: history.ChildInstance(instance, h.child), Orchestration: a.Name, Input: a.Input, Version: a.Version,
 			ParentInstance: &instance, ParentID: &id, ParentExecutionID: &execution, ExecutionID: 1,
 			Headers: e.started.Headers,
 		})
@@ -93,114 +92,26 @@ func (e *engine) sendDetached(a StartDetached) {
 func (e *engine) cancelChildren() {
 	for _, h := range e.cancelledChildren {
 		if e.outcome == Continue || e.persistedEvent(h.eventID) {
-			e.cancelChild(h.child, parentDropped)
+			e.cancelChild(h.child, history.ParentDropped)
 		}
 	}
 	switch e.outcome {
 	case Failed:
-		e.cancelOpenChildren(ParentFailed)
+		e.cancelOpenChildren(history.ParentFailed)
 	case Cancelled:
-		e.cancelOpenChildren(ParentCancelled)
+		e.cancelOpenChildren(history.ParentCancelled)
 	case Continue, Completed, ContinuedAsNew:
 	}
 }
 
-// Why children are cancelled (contract §7.7).
-const (
-	ParentFailed    = "parent failed"
-	ParentCancelled = "parent canceled"
-	// ParentEnded is for the children of an execution that had continued as new.
-	ParentEnded = "parent ended"
-	// parentDropped is for those that it has given up.
-	parentDropped = "parent dropped sub-orchestration future"
-)
-
-// ByParent reports whether a reason is that of a parent that cancels a child.
-func ByParent(reason string) bool {
-	return reason == parentDropped || reason == ParentFailed || reason == ParentCancelled || reason == ParentEnded
-}
-
 func (e *engine) cancelOpenChildren(reason string) {
-	for _, child := range openChildren(e.events, e.persistedEvent) {
+	for _, child := range history.ChildrenOf(e.events, e.persistedEvent) {
 		e.cancelChild(child, reason)
 	}
 }
 
 func (e *engine) cancelChild(child, reason string) {
-	e.post(provider.CancelInstanceItem{Instance: childInstance(e.turn.Instance, child), Reason: reason})
-}
-
-// MaxEarlierExecutions bounds how many executions of an instance are searched for its children,
-// the latest first.
-const MaxEarlierExecutions = 1000
-
-// OpenChildren are the ids of the children that a recorded history started and that have
-// neither reported nor been cancelled. A turn that ends an execution dispatches none of the
-// children that it schedules.
-func OpenChildren(instance string, history []provider.Event) []string {
-	last := lastTurn(history)
-	children := openChildren(history, func(id uint64) bool { return id < last })
-	for i, child := range children {
-		children[i] = childInstance(instance, child)
-	}
-	return children
-}
-
-// lastTurn is the event id from which on the function of an ended execution asked for things
-// in its last turn: the messages of a turn are recorded before them. It is past all events if
-// the history has no end.
-func lastTurn(history []provider.Event) uint64 {
-	from, ended := uint64(0), false
-	for _, event := range history {
-		ended = ended || event.Terminal()
-		if isMessage(event.Kind) {
-			from = event.EventID
-		}
-	}
-	if !ended {
-		return math.MaxUint64
-	}
-	return from
-}
-
-// UnreportedChildren are the ids of the children that a recorded history started and that have not
-// reported, cancelled or not.
-func UnreportedChildren(instance string, history []provider.Event) []string {
-	children := map[uint64]string{}
-	for _, event := range history {
-		switch k := event.Kind.(type) {
-		case provider.SubOrchestrationScheduled:
-			children[event.EventID] = childInstance(instance, k.Instance)
-		case provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed:
-			if event.SourceEventID != nil {
-				delete(children, *event.SourceEventID)
-			}
-		}
-	}
-	return slices.Collect(maps.Values(children))
-}
-
-// openChildren are the dispatched children that have neither reported nor been
-// cancelled.
-func openChildren(events []provider.Event, dispatched func(id uint64) bool) []string {
-	settled := map[uint64]bool{}
-	for _, event := range events {
-		switch event.Kind.(type) {
-		case provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed,
-			provider.SubOrchestrationCancelRequested:
-			if event.SourceEventID != nil {
-				settled[*event.SourceEventID] = true
-			}
-		}
-	}
-	var open []string
-	for _, event := range events {
-		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
-		if ok && !settled[event.EventID] && dispatched(event.EventID) {
-			open = append(open, k.Instance)
-		}
-	}
-	return open
+	e.post(provider.CancelInstanceItem{Instance: history.ChildInstance(e.turn.Instance, child), Reason: reason})
 }
 
 // nextExecution is the message that starts the next execution. It hands the parent on.
@@ -208,7 +119,7 @@ func (e *engine) nextExecution() provider.WorkItem {
 	return provider.ContinueAsNewItem{
 		Instance: e.turn.Instance, Orchestration: e.started.Name, Input: e.next.Input, Version: e.next.Version,
 		ParentInstance: e.started.ParentInstance, ParentID: e.started.ParentID, ParentExecutionID: e.started.ParentExecutionID,
-		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
+		CarryForwardEvents: e.carried, InitialCustomStatus: history.LastStatus(e.events),
 		DroppedMessages: e.started.DroppedMessages,
 		Headers:         e.started.Headers,
 	}
@@ -248,95 +159,10 @@ func (e *engine) awaited() []string {
 	return names
 }
 
-// lastStatus is the custom status at the end of a history.
-func lastStatus(events []provider.Event) *string {
-	var status *string
-	for _, event := range events {
-		switch k := event.Kind.(type) {
-		case provider.OrchestrationStarted:
-			status = k.InitialCustomStatus
-		case provider.CustomStatusUpdated:
-			status = k.Status
-		}
-	}
-	return status
-}
-
 // describeTurn computes the metadata from the delta (contract §7.5 row 11).
-func (e *engine) describeTurn() { e.res.Metadata = Metadata(e.delta()) }
-
-// Metadata computes what an ack says about a history delta.
-func Metadata(delta []provider.Event) provider.ExecutionMetadata {
-	var m provider.ExecutionMetadata
-	for _, event := range delta {
-		switch k := event.Kind.(type) {
-		case provider.OrchestrationStarted:
-			m.OrchestrationName, m.OrchestrationVersion = &k.Name, &k.Version
-			m.ParentInstanceID = k.ParentInstance
-			if v, err := provider.ParseVersion(event.DuroxideVersion); err == nil {
-				m.PinnedDuroxideVersion = &v
-			}
-		case provider.OrchestrationCompleted:
-			m.Status, m.Output = new(provider.StatusCompleted), &k.Output
-		case provider.OrchestrationFailed:
-			m.Status, m.Output = new(provider.StatusFailed), new(k.Details.DisplayMessage())
-		case provider.OrchestrationContinuedAsNew:
-			m.Status, m.Output = new(provider.StatusContinuedAsNew), &k.Input
-		}
-	}
-	return m
-}
+func (e *engine) describeTurn() { e.res.Metadata = history.Metadata(e.delta()) }
 
 // notifyParent prepares the message for the parent of a finished child.
 func (e *engine) notifyParent() {
-	e.res.Parent = ParentMessage(e.started, e.delta())
-}
-
-// ParentMessage is the message that tells a parent how its child ended, nil when
-// there is no parent or the child goes on. Its ParentExecutionID is the parent stamp,
-// 0 when an older worker left none.
-func ParentMessage(started provider.OrchestrationStarted, delta []provider.Event) provider.WorkItem {
-	if started.ParentInstance == nil || started.ParentID == nil {
-		return nil
-	}
-	var stamp uint64
-	if started.ParentExecutionID != nil {
-		stamp = *started.ParentExecutionID
-	}
-	for _, event := range delta {
-		switch k := event.Kind.(type) {
-		case provider.OrchestrationCompleted:
-			return provider.SubOrchCompletedItem{
-				ParentInstance: *started.ParentInstance, ParentExecutionID: stamp, ParentID: *started.ParentID, Result: k.Output,
-			}
-		case provider.OrchestrationFailed:
-			return provider.SubOrchFailedItem{
-				ParentInstance: *started.ParentInstance, ParentExecutionID: stamp, ParentID: *started.ParentID, Details: k.Details,
-			}
-		}
-	}
-	return nil
-}
-
-// CallOfChild returns the event of the parent's history that started that child and has no result.
-func CallOfChild(history []provider.Event, parent, child string) (call provider.Event, ok bool) {
-	for _, event := range Unsettled(history) {
-		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
-		if ok && childInstance(parent, k.Instance) == child {
-			return event, true
-		}
-	}
-	return provider.Event{}, false
-}
-
-// ExecutionOfChild returns the execution of the parent's history in which event
-// id started that child, 0 when it is another history.
-func ExecutionOfChild(history []provider.Event, id uint64, parent, child string) uint64 {
-	for _, event := range history {
-		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
-		if ok && event.EventID == id && childInstance(parent, k.Instance) == child {
-			return event.ExecutionID
-		}
-	}
-	return 0
+	e.res.Parent = history.ParentMessage(e.started, e.delta())
 }

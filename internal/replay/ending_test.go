@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -123,11 +124,11 @@ func TestFailureBeatsCancellation(t *testing.T) {
 			messages: []provider.WorkItem{cancel("user")}, category: "application",
 		},
 		{
-			name: "nondeterminism", fn: charge, past: history(started, provider.TimerCreated{}),
+			name: "nondeterminism", fn: charge, past: pastOf(started, provider.TimerCreated{}),
 			messages: []provider.WorkItem{cancel("user")}, category: "configuration",
 		},
 		{
-			name: "system failure", fn: charge, past: history(started, scheduledCharge),
+			name: "system failure", fn: charge, past: pastOf(started, scheduledCharge),
 			messages: []provider.WorkItem{cancel("user"), provider.ActivityFailedItem{
 				Instance: instance, ExecutionID: 1, ID: 2, Details: provider.Infrastructure{Operation: "op", Message: "m"},
 			}}, category: "infrastructure",
@@ -341,7 +342,7 @@ func TestReservedChildIDs(t *testing.T) {
 		provider.SubOrchestrationScheduled{Name: "S", Instance: "other::sub::2"},
 		provider.ActivityScheduled{Name: refused("sub::9") + "\n" + refused("sub::pending_1") + "\n" + refused("sub::x")},
 	}
-	if diff := cmp.Diff(entries(history(want...)), entries(p.past)); diff != "" {
+	if diff := cmp.Diff(entries(pastOf(want...)), entries(p.past)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
 }
@@ -378,7 +379,7 @@ func TestRecordedChildIDCounts(t *testing.T) {
 		f.Halt()
 		return "", nil
 	})
-	past := history(started, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::77"}, provider.ActivityScheduled{Name: "A"})
+	past := pastOf(started, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::77"}, provider.ActivityScheduled{Name: "A"})
 	result := run(t, newTurn(fn, past, activityDone(3, "")))
 	wantItems(t, "orchestrator items", result.OrchestratorItems,
 		provider.CancelInstanceItem{Instance: instance + "::sub::77", Reason: "parent dropped sub-orchestration future"})
@@ -389,7 +390,7 @@ func TestRecordedChildIDCounts(t *testing.T) {
 func TestFailureCancelsChildren(t *testing.T) {
 	t.Parallel()
 	broken := provider.ActivityFailedItem{Instance: instance, ExecutionID: 1, ID: 4, Details: provider.Infrastructure{Operation: "op"}}
-	late := provider.CancelInstanceItem{Instance: instance + "::sub::2", Reason: replay.ParentFailed}
+	late := provider.CancelInstanceItem{Instance: instance + "::sub::2", Reason: history.ParentFailed}
 	for _, test := range []struct {
 		name    string
 		message provider.WorkItem

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -114,14 +115,14 @@ func (v *Env) emit(action Action, asker *Branch) *Handle {
 	}
 	switch a := action.(type) {
 	case CallSub:
-		if err := checkChildID(a.Instance); err != nil {
+		if err := history.CheckChildID(a.Instance); err != nil {
 			text := err.Error()
 			h.resolved, h.failure = true, &text
 			return h
 		}
 		h.child = a.Instance
 	case StartDetached:
-		if err := CheckInstanceID(a.Instance); err != nil {
+		if err := history.CheckInstanceID(a.Instance); err != nil {
 			panic(err.Error())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -115,7 +116,7 @@ func exceeds(what string, count, limit int) string {
 
 // tooDeep is the message of a failure if a child with a generated id would be nested too deep, otherwise empty.
 func tooDeep(parent string, limit int) string {
-	if depth := nesting(parent) + 1; limit > 0 && depth > limit {
+	if depth := history.Nesting(parent) + 1; limit > 0 && depth > limit {
 		return fmt.Sprintf("sub-orchestrations are nested %d deep, the limit is %d; see that the recursion ends", depth, limit)
 	}
 	return ""
@@ -199,4 +200,10 @@ func detailBytes(details provider.ErrorDetails) int {
 		bytes += len(d.FailureKind) + len(d.FailureDetails) + len(d.Heartbeat)
 	}
 	return bytes
+}
+
+// startsGenerated reports whether an action starts a child with a generated id.
+func startsGenerated(action Action) bool {
+	sub, ok := action.(CallSub)
+	return ok && sub.Instance == ""
 }

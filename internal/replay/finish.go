@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -91,7 +92,7 @@ func (e *engine) fail(outcome Outcome, why provider.ErrorDetails) {
 
 // end takes back all waits and records the terminal event.
 func (e *engine) end(kind provider.EventKind) {
-	for _, wait := range outstandingWaits(e.events) {
+	for _, wait := range history.OpenWaits(e.events) {
 		id := wait.EventID
 		if _, queue := wait.Kind.(provider.QueueSubscribed); queue {
 			e.record(&id, provider.QueueSubscriptionCancelled{Reason: reasonTerminal})
@@ -264,47 +265,4 @@ func (e *engine) unresolvedChildren() []*Handle {
 		}
 	}
 	return children
-}
-
-// outstandingWaits are the subscriptions that were neither satisfied nor taken
-// back. It looks at events only, so that it also works for a history that the
-// code no longer fits.
-func outstandingWaits(events []provider.Event) []provider.Event {
-	cancelled := map[uint64]bool{}
-	for _, event := range events {
-		switch event.Kind.(type) {
-		case provider.ExternalSubscribedCancelled, provider.QueueSubscriptionCancelled:
-			if event.SourceEventID != nil {
-				cancelled[*event.SourceEventID] = true
-			}
-		}
-	}
-	external, queued := map[string][]provider.Event{}, map[string][]provider.Event{}
-	arrived := map[string]int{}
-	for _, event := range events {
-		switch k := event.Kind.(type) {
-		case provider.ExternalSubscribed:
-			if !cancelled[event.EventID] {
-				external[k.Name] = append(external[k.Name], event)
-			}
-		case provider.ExternalEvent:
-			// The oldest wait takes it; without a wait it is lost.
-			external[k.Name] = external[k.Name][min(1, len(external[k.Name])):]
-		case provider.QueueSubscribed:
-			if !cancelled[event.EventID] {
-				queued[k.Name] = append(queued[k.Name], event)
-			}
-		case provider.QueueEventDelivered:
-			arrived[k.Name]++
-		}
-	}
-	var waits []provider.Event
-	for _, subs := range external {
-		waits = append(waits, subs...)
-	}
-	for name, subs := range queued {
-		waits = append(waits, subs[min(arrived[name], len(subs)):]...)
-	}
-	slices.SortFunc(waits, func(a, b provider.Event) int { return cmp.Compare(a.EventID, b.EventID) })
-	return waits
 }

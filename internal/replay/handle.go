@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"github.com/duroxide/duroxide-go/internal/history"
+	"github.com/duroxide/duroxide-go/provider"
+)
 
 // Action is something the function asked for. Its recorded form is a schedule
 // event.
@@ -127,8 +130,8 @@ func (h *Handle) InstanceTaken() bool {
 	if _, sub := h.action.(CallSub); !sub || h.failure == nil || h.child == "" {
 		return false
 	}
-	text := TakenText(childInstance(h.instance, h.child))
-	return *h.failure == text || *h.failure == text+TakenByFinished
+	text := history.TakenText(history.ChildInstance(h.instance, h.child))
+	return *h.failure == text || *h.failure == text+history.TakenByFinished
 }
 
 // Dropped reports whether the handle was dropped by a select.

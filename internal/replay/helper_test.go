@@ -115,8 +115,8 @@ type entry struct {
 // to is an event that belongs to the event of that id.
 func to(source uint64, kind provider.EventKind) entry { return entry{Source: source, Kind: kind} }
 
-// history numbers the events from 1. Items are entries or kinds.
-func history(items ...any) []provider.Event {
+// pastOf numbers the events from 1. Items are entries or kinds.
+func pastOf(items ...any) []provider.Event {
 	var events []provider.Event
 	for i, item := range items {
 		event := provider.Event{
@@ -192,7 +192,7 @@ func entries(events []provider.Event) []entry {
 // wantDelta compares a turn's new events. Items are entries or kinds.
 func wantDelta(t *testing.T, result *replay.Result, want ...any) {
 	t.Helper()
-	if diff := cmp.Diff(entries(history(want...)), entries(result.HistoryDelta)); diff != "" {
+	if diff := cmp.Diff(entries(pastOf(want...)), entries(result.HistoryDelta)); diff != "" {
 		t.Errorf("history delta (-want +got):\n%s", diff)
 	}
 }

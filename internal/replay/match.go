@@ -16,18 +16,6 @@ func isSchedule(kind provider.EventKind) bool {
 	return isStateChange(kind)
 }
 
-// isMessage reports an event that records a message: a turn records all of its messages
-// before what the function asked for.
-func isMessage(kind provider.EventKind) bool {
-	switch kind.(type) {
-	case provider.ActivityCompleted, provider.ActivityFailed, provider.TimerFired,
-		provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed,
-		provider.ExternalEvent, provider.QueueEventDelivered, provider.OrchestrationCancelRequested:
-		return true
-	}
-	return false
-}
-
 // isStateChange reports whether the event records a change of custom status or
 // key-value map.
 func isStateChange(kind provider.EventKind) bool {

@@ -20,7 +20,7 @@ var everything = do(func(f flow, _ string) (string, error) {
 })
 
 func busy(more ...any) []provider.Event {
-	return history(append([]any{
+	return pastOf(append([]any{
 		started,
 		provider.ActivityScheduled{Name: "A"},
 		provider.TimerCreated{FireAtMs: now},
@@ -147,7 +147,7 @@ func TestSystemFailuresEndTheOrchestration(t *testing.T) {
 				seen = true
 				return "", err
 			})
-			result := run(t, newTurn(fn, history(started, provider.ActivityScheduled{Name: "A"}),
+			result := run(t, newTurn(fn, pastOf(started, provider.ActivityScheduled{Name: "A"}),
 				queued("q", "1"),
 				provider.ActivityFailedItem{Instance: instance, ExecutionID: 1, ID: 2, Details: details},
 				cancel("user"), queued("q", "2")))
@@ -178,7 +178,7 @@ func TestApplicationFailuresReachTheCode(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			fn := do(func(f flow, _ string) (string, error) { return f.text(f.sub("S", "")), nil })
-			past := history(started, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::2"})
+			past := pastOf(started, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::2"})
 			result := run(t, newTurn(fn, past, provider.SubOrchFailedItem{
 				ParentInstance: instance, ParentExecutionID: 1, ParentID: 2, Details: test.details,
 			}))

@@ -220,7 +220,7 @@ func TestSuspendedFunctionThatBlocksIsFound(t *testing.T) {
 // Executions under the legacy policy always replay.
 func TestLegacyExecutionsAreNotSuspended(t *testing.T) {
 	t.Parallel()
-	past := history(started)
+	past := pastOf(started)
 	past[0].DuroxideVersion = "0.1.30"
 	turn := newTurn(do(func(f flow, input string) (string, error) { return f.text(f.activity("A", input)), nil }), past)
 	turn.Keep = true
@@ -244,7 +244,7 @@ func suspend(tb testing.TB, steps, functions int) (estimated, held float64) {
 		items = append(items, provider.ActivityScheduled{Name: "Activity", Input: "in"},
 			to(uint64(2*i+2), provider.ActivityCompleted{Result: "result"}))
 	}
-	past := history(items...)
+	past := pastOf(items...)
 	kept := make([]*replay.Suspended, 0, functions)
 	before := memory()
 	for range functions {

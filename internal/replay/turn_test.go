@@ -182,7 +182,7 @@ func TestOutcomes(t *testing.T) {
 
 func TestLaterTurnsSendNoStartMetadata(t *testing.T) {
 	t.Parallel()
-	result := run(t, newTurn(charge, history(started, scheduledCharge), activityDone(2, "ok")))
+	result := run(t, newTurn(charge, pastOf(started, scheduledCharge), activityDone(2, "ok")))
 	wantDelta(t, result, to(2, provider.ActivityCompleted{Result: "ok"}), provider.OrchestrationCompleted{Output: "ok"})
 	want := provider.ExecutionMetadata{Status: new(provider.StatusCompleted), Output: new("ok")}
 	if diff := cmp.Diff(want, result.Metadata); diff != "" {
@@ -226,47 +226,6 @@ func TestOnlyDetachedStartsOutliveTheLastTurn(t *testing.T) {
 			}), nil, test.messages...))
 			wantItems(t, "worker items", result.WorkerItems)
 			wantItems(t, "orchestrator items", result.OrchestratorItems, test.want...)
-		})
-	}
-}
-
-func TestMetadata(t *testing.T) {
-	t.Parallel()
-	odd := history(started)
-	odd[0].DuroxideVersion = "not a version"
-	for _, test := range []struct {
-		name  string
-		delta []provider.Event
-		want  provider.ExecutionMetadata
-	}{
-		{name: "nothing"},
-		{
-			name: "work only", delta: history(scheduledCharge),
-		},
-		{
-			name: "unreadable framework version", delta: odd,
-			want: provider.ExecutionMetadata{OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0")},
-		},
-		{
-			name:  "cancellations after the end",
-			delta: history(provider.OrchestrationCompleted{Output: "o"}, to(2, provider.ActivityCancelRequested{Reason: "r"})),
-			want:  provider.ExecutionMetadata{Status: new(provider.StatusCompleted), Output: new("o")},
-		},
-		{
-			name: "poison",
-			delta: history(provider.OrchestrationFailed{Details: provider.Poison{
-				AttemptCount: 11, MaxAttempts: 10, MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
-			}}),
-			want: provider.ExecutionMetadata{
-				Status: new(provider.StatusFailed), Output: new("poison: orchestration i exceeded 11 attempts (max 10)"),
-			},
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.want, replay.Metadata(test.delta)); diff != "" {
-				t.Errorf("metadata (-want +got):\n%s", diff)
-			}
 		})
 	}
 }
@@ -329,7 +288,7 @@ func TestTerminalHistoryHasNoTurn(t *testing.T) {
 		provider.OrchestrationFailed{Details: declined("no")},
 		provider.OrchestrationContinuedAsNew{Input: "i"},
 	} {
-		result := run(t, newTurn(fn, history(started, end), activityDone(7, "late"), cancel("late"), queued("q", "late")))
+		result := run(t, newTurn(fn, pastOf(started, end), activityDone(7, "late"), cancel("late"), queued("q", "late")))
 		wantOutcome(t, result, replay.Continue)
 		wantDelta(t, result)
 		if diff := cmp.Diff(provider.ExecutionMetadata{}, result.Metadata); diff != "" {
@@ -338,78 +297,5 @@ func TestTerminalHistoryHasNoTurn(t *testing.T) {
 	}
 	if called {
 		t.Error("the function ran")
-	}
-}
-
-func TestParentMessage(t *testing.T) {
-	t.Parallel()
-	ended := history(provider.OrchestrationCompleted{Output: "o"})
-	child := provider.OrchestrationStarted{ParentInstance: new("p"), ParentID: new(uint64(3))}
-	stamped := child
-	stamped.ParentExecutionID = new(uint64(7))
-	for _, test := range []struct {
-		name    string
-		started provider.OrchestrationStarted
-		delta   []provider.Event
-		want    provider.WorkItem
-	}{
-		{name: "root", delta: ended},
-		{name: "no event of the parent", started: provider.OrchestrationStarted{ParentInstance: new("p")}, delta: ended},
-		{name: "goes on", started: child, delta: history(scheduledCharge)},
-		{name: "continues as new", started: child, delta: history(provider.OrchestrationContinuedAsNew{Input: "i"})},
-		{
-			name: "completed", started: child, delta: ended,
-			want: provider.SubOrchCompletedItem{ParentInstance: "p", ParentID: 3, Result: "o"},
-		},
-		{
-			name: "completed, with a stamp", started: stamped, delta: ended,
-			want: provider.SubOrchCompletedItem{ParentInstance: "p", ParentExecutionID: 7, ParentID: 3, Result: "o"},
-		},
-		{
-			name: "failed, with a stamp", started: stamped, delta: history(provider.OrchestrationFailed{Details: declined("no")}),
-			want: provider.SubOrchFailedItem{ParentInstance: "p", ParentExecutionID: 7, ParentID: 3, Details: declined("no")},
-		},
-		{
-			name: "failed", started: child, delta: history(provider.OrchestrationFailed{Details: declined("no")}),
-			want: provider.SubOrchFailedItem{ParentInstance: "p", ParentID: 3, Details: declined("no")},
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.want, replay.ParentMessage(test.started, test.delta)); diff != "" {
-				t.Errorf("message (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestExecutionOfChild(t *testing.T) {
-	t.Parallel()
-	past := history(started,
-		provider.SubOrchestrationScheduled{Name: "Ship", Instance: "sub::2"},
-		provider.SubOrchestrationScheduled{Name: "Ship", Instance: "ship-1"},
-		scheduledCharge)
-	for i := range past {
-		past[i].ExecutionID = 5
-	}
-	for _, test := range []struct {
-		name  string
-		id    uint64
-		child string
-		want  uint64
-	}{
-		{"generated id", 2, instance + "::sub::2", 5},
-		{"explicit id", 3, "ship-1", 5},
-		{"other child", 3, "ship-2", 0},
-		{"other event", 2, "ship-1", 0},
-		{"not a child", 4, "ship-1", 0},
-		{"no such event", 9, "ship-1", 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := replay.ExecutionOfChild(past, test.id, instance, test.child); got != test.want {
-				t.Errorf("execution = %d, want %d", got, test.want)
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package replay
+package history
 
 import "github.com/duroxide/duroxide-go/provider"
 

@@ -1,4 +1,4 @@
-package replay
+package history
 
 import (
 	"fmt"
@@ -8,33 +8,27 @@ import (
 // childMarker begins the generated part of a child's instance id.
 const childMarker = "sub::"
 
-// generatedSuffix is the id of a child below its parent. From the second
+// GeneratedSuffix is the id of a child below its parent. From the second
 // execution on it names the execution, as event ids begin again at 1 there and a
 // used id would start nothing (P42).
-func generatedSuffix(execution, eventID uint64) string {
+func GeneratedSuffix(execution, eventID uint64) string {
 	if execution > 1 {
 		return fmt.Sprintf("%s%d_%d", childMarker, execution, eventID)
 	}
 	return fmt.Sprintf("%s%d", childMarker, eventID)
 }
 
-// childInstance is a child's full id: generated ones live below their parent,
+// ChildInstance is a child's full id: generated ones live below their parent,
 // explicit ones are global (contract §7.11).
-func childInstance(parent, child string) string {
+func ChildInstance(parent, child string) string {
 	if strings.HasPrefix(child, childMarker) {
 		return parent + "::" + child
 	}
 	return child
 }
 
-// nesting is how many generated ids of children an id consists of.
-func nesting(id string) int { return strings.Count(id, "::"+childMarker) }
-
-// startsGenerated reports whether an action starts a child with a generated id.
-func startsGenerated(action Action) bool {
-	sub, ok := action.(CallSub)
-	return ok && sub.Instance == ""
-}
+// Nesting is how many generated ids of children an id consists of.
+func Nesting(id string) int { return strings.Count(id, "::"+childMarker) }
 
 // IsGeneratedChild reports whether an id is one that is made for a child of that parent,
 // which nobody else can have.
@@ -49,9 +43,9 @@ func CheckInstanceID(id string) error {
 	return nil
 }
 
-// checkChildID refuses an explicit id for a child that would be taken for a generated
+// CheckChildID refuses an explicit id for a child that would be taken for a generated
 // one. Below another instance's id the marker is allowed: such an id is used as it is.
-func checkChildID(id string) error {
+func CheckChildID(id string) error {
 	if strings.HasPrefix(id, childMarker) {
 		return fmt.Errorf("sub-orchestration id '%s' begins with the reserved marker '%s'; choose another id, or none to have one made", id, childMarker)
 	}
