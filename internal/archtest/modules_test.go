@@ -113,7 +113,7 @@ func TestPinnedToolsStayApart(t *testing.T) {
 }
 
 // mostModules is how many modules a program that runs orchestrations on SQLite may find in its `go list -m all`, itself
-// included. architecture.md says what they are.
+// included. docs/decisions/2026-11-29-modules.md says what they are.
 const mostModules = 40
 
 // TestImportersListFewModules makes a program that imports the runtime and the SQLite store, and counts its modules. What is
