@@ -9,7 +9,7 @@ import (
 // has done, for one. What they ask for should share the next transaction rather than be one
 // each, so the writer gives them a moment before it takes what is there. On two busy cores a
 // sequence of five activities took 6.0 transactions without that and takes 3.7 with it, a
-// fan-out of five 6.3 and 4.1, by a worker of two slots (docs/performance.md).
+// fan-out of five 6.3 and 4.1, by a worker of two slots (docs/performance-2026-11.md).
 const (
 	// gatherYields is how often the writer lets others run first. On an idle machine that is
 	// a few microseconds.

@@ -122,7 +122,7 @@ func fileDSN(path string) (string, error) {
 
 // pageSize is that of a new file, in bytes. Beside pages of 4,096 bytes, SQLite's own choice, those
 // of 2,048 write two thirds of the bytes at the same rate; with smaller ones turns that append much
-// would be slower (docs/performance.md).
+// would be slower (docs/performance-2026-11.md).
 const pageSize = 2048
 
 // movedLog is how long the log gets before SQLite moves it into the database, in bytes. One that a reader made twice as

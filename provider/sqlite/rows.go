@@ -16,7 +16,7 @@ import (
 
 const (
 	// fewestRows is how many rows are worth a statement of their own: two or three take as
-	// long in one as one by one (docs/performance.md).
+	// long in one as one by one (docs/performance-2026-11.md).
 	fewestRows = 4
 	// mostRows bounds the statements that are kept.
 	mostRows = 32
