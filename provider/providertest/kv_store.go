@@ -231,7 +231,7 @@ func kvEmptyValue(e *env) {
 
 // A value of 16 KiB is kept whole.
 func kvLargeValue(e *env) {
-	const rule = "§5.18: tests use 16 KiB values"
+	const rule = "§5.18: it must store values of 64 KiB"
 	large := strings.Repeat("0123456789abcdef", 1024)
 	kv := e.kv("order", setKey("a", large))
 	kv.live(values{"a": large}, rule)

@@ -12,7 +12,7 @@ const (
 	ruleTaken      = "§5.2: ack after another dispatcher re-fetched: Invalid lock token"
 	ruleLostAnswer = "§5.2: retry after an ambiguous failure: if the first attempt committed, " +
 		"the retry fails with Invalid lock token; no double effects"
-	ruleOwnRows   = "§5.3: scope: SHOULD touch only rows carrying this token (P21)"
+	ruleOwnRows   = "§5.3: scope: MUST touch exactly the rows carrying this token (P21)"
 	ruleHides     = "§5.3: delay: batch rows: visible_at = now + delay"
 	ruleLater     = "§5.3: messages enqueued meanwhile stay visible, so the instance can be fetched again before the delay ends"
 	ruleOldToken  = "§5.3: token expired but not taken over: accepted (only existence is checked)"

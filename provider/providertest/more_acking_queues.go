@@ -11,7 +11,7 @@ import (
 const (
 	ruleColumns     = "§5.2 step 12: insert, visible now, attempt 0, identity/session/tag columns from the item (P32)"
 	ruleInsertFirst = "§5.2 step 13: after step 12: an activity scheduled and cancelled in the same turn must end up absent (P11)"
-	ruleTimer       = "§5.2 step 14: TimerFired: visible_at = fire_at_ms (0 or past → immediately visible); §2.1: as a delay from now"
+	ruleTimer       = "§5.2 step 14: TimerFired: visible when its fire_at_ms has come, as a delay from now (0 or past → immediately visible)"
 	ruleTimerJSON   = "§2.1: the JSON keeps the original value"
 	ruleWrongOrch   = "§5.2: ActivityExecute inside orchestratorItems: SHOULD be a permanent error"
 	ruleWrongWorker = "§5.8: other variants SHOULD be rejected with a permanent error"
