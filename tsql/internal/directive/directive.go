@@ -3,13 +3,12 @@
 // describes them for users.
 //
 // The files in reading order: directive.go has what is read and how other packages ask for it, read.go reads it,
-// place.go
-// tells which comment speaks about what, and header.go makes text for people of the comments that are no directives.
+// place.go tells which comment speaks about what, and header.go makes text for people of the comments that are no
+// directives.
 //
 // Reading and using are apart: a directive says nothing about whether it makes sense where it stands. The stage that
 // understands a statement asks for the directives above it and marks as used those it follows; those that nobody did
-// are
-// reported in the end. So a misplaced directive is an error, and no stage has to know about those of the others.
+// are reported in the end. So a misplaced directive is an error, and no stage has to know about those of the others.
 package directive
 
 import (
@@ -144,9 +143,8 @@ func (s *Set) Unused(kinds ...Kind) []*Directive {
 	return unused
 }
 
-// of returns the directives of the given kinds that some comments are. A directive begins where its comment does,
-// and the
-// set is sorted by that.
+// of returns the directives of the given kinds that some comments are. A directive begins where its comment does, and
+// the set is sorted by that.
 func (s *Set) of(comments []syntax.Comment, kinds []Kind) []*Directive {
 	var found []*Directive
 	for _, c := range comments {

@@ -11,8 +11,7 @@ import (
 )
 
 // A line is one line of a comment, without its decoration. The span is that of the text, so that a finding in a list
-// points
-// at its element and not at the whole comment.
+// points at its element and not at the whole comment.
 type line struct {
 	diag.Span
 	text string
@@ -38,8 +37,7 @@ var (
 )
 
 // Doc returns the text of the comment block directly above a place, for people: without directives, without banner
-// lines
-// and without "Author:", "Create date:" and their like. "Description:" is dropped before its text.
+// lines and without "Author:", "Create date:" and their like. "Description:" is dropped before its text.
 func Doc(script *syntax.Script, at diag.Span) string {
 	return join(prose(lines(script, above(script, at))))
 }
@@ -157,8 +155,7 @@ func (e *errorList) add(l line, m []string) {
 }
 
 // lines takes comments apart into lines. Directives are left out, and so is the column of stars of a block comment.
-// Line
-// comments and block comments read the same afterwards:
+// Line comments and block comments read the same afterwards:
 //
 //	-- Ships an order.        /* Ships an order.
 //	--                         *
@@ -196,9 +193,8 @@ func trim(l line) line {
 	return l
 }
 
-// prose leaves out what is not for readers. A banner becomes a blank line, because it separates; a field of a
-// template, such
-// as "Author: x", disappears without a gap.
+// prose leaves out what is not for readers. A banner becomes a blank line, because it separates; a field of a template,
+// such as "Author: x", disappears without a gap.
 func prose(all []line) []line {
 	var kept []line
 	for _, l := range all {

@@ -9,8 +9,7 @@ import (
 )
 
 // Comments have no place in the tree of a script; what one speaks about is a matter of layout. A comment that shares
-// its
-// line with code before it speaks about that code, any other about what begins on the next line, or after it on its
+// its line with code before it speaks about that code, any other about what begins on the next line, or after it on its
 // own.
 
 // lineStart returns where the line of a place begins.
@@ -29,9 +28,8 @@ func lineEnd(text string, at diag.Pos) diag.Pos {
 // blank reports whether a text is nothing but white space.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// before returns how many comments of a script begin before a place. They are in the order of the text, so this is
-// also the
-// index of the first one after it.
+// before returns how many comments of a script begin before a place. They are in the order of the text, so this is also
+// the index of the first one after it.
 func before(script *syntax.Script, at diag.Pos) int {
 	n, _ := slices.BinarySearchFunc(script.Comments, at, func(c syntax.Comment, at diag.Pos) int {
 		return int(c.From - at)
@@ -90,8 +88,7 @@ func preceding(script *syntax.Script, at diag.Span, apart bool) []syntax.Comment
 }
 
 // beside returns the comments behind code on the line of a place. The place is the beginning of a statement for
-// directives
-// and the end of a column for documentation; both look along one line.
+// directives and the end of a column for documentation; both look along one line.
 func beside(script *syntax.Script, at diag.Pos) []syntax.Comment {
 	text := script.File.Text
 	from, to := lineStart(text, at), lineEnd(text, at)
@@ -104,9 +101,8 @@ func beside(script *syntax.Script, at diag.Pos) []syntax.Comment {
 	return found
 }
 
-// headerBlocks returns the comments directly above CREATE PROCEDURE, and those between AS and the first statement.
-// Both are
-// customs among those who write T-SQL.
+// headerBlocks returns the comments directly above CREATE PROCEDURE, and those between AS and the first statement. Both
+// are customs among those who write T-SQL.
 func headerBlocks(script *syntax.Script, proc *syntax.CreateProcedure) (outer, inner []syntax.Comment) {
 	end := proc.To
 	if len(proc.Body) > 0 {

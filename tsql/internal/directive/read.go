@@ -18,14 +18,14 @@ var (
 	resultCommands = []string{":one", ":optional", ":many", ":stream"}
 )
 
-// words are the directives whose prefix says that they can be nothing else. "name:" is not among them: behind
-// code, "name: of the customer" is a remark.
+// words are the directives whose prefix says that they can be nothing else. "name:" is not among them: behind code,
+// "name: of the customer" is a remark.
 var words = []string{string(Null), string(Param), string(Result), string(Columns), string(Changes), string(Allow)}
 
 // A prefix is the beginning of a comment that is a directive, or is meant to be one. "gen" and "vet" are taken in any
-// case and with space behind the colon, so that a near miss is an error rather than a remark that nobody follows. "name:" is
-// taken as written only, since "Name:" is a field of many a header. Space is whatever looks like it, such as the
-// non-breaking one that comes with a text from elsewhere.
+// case and with space behind the colon, so that a near miss is an error rather than a remark that nobody follows.
+// "name:" is taken as written only, since "Name:" is a field of many a header. Space is whatever looks like it, such as
+// the non-breaking one that comes with a text from elsewhere.
 var prefix = regexp.MustCompile(`^` + space + `(name:|(?i:gen|vet):` + space + `[A-Za-z]*)`)
 
 const space = `[\s\v\x{85}\p{Z}]*`
@@ -69,8 +69,7 @@ func begins(c syntax.Comment, behind bool) (word string, ok bool) {
 }
 
 // kindOf returns the kind that a word is, which may be one that doesn't exist. The kinds are spelt as in the comment
-// but for
-// the colon of "name:".
+// but for the colon of "name:".
 func kindOf(word string) Kind {
 	word = strings.TrimSpace(word)
 	if word == string(Query)+":" {
@@ -86,8 +85,7 @@ func isDirective(script *syntax.Script, c syntax.Comment) bool {
 }
 
 // reader reads one directive. It takes words from the front of the comment's text and keeps their places, so that a
-// finding
-// points at the word that is wrong; what is missing is reported at the whole comment.
+// finding points at the word that is wrong; what is missing is reported at the whole comment.
 type reader struct {
 	file    *diag.File
 	comment syntax.Comment
@@ -150,9 +148,8 @@ func (r *reader) word() (string, diag.Span) {
 // blanks separate words. Line ends are among them for the sake of block comments.
 const blanks = " \t\r\n"
 
-// end reports an error unless everything has been read. A directive takes no remark behind it: what looks like one
-// is more
-// often a second name, or a command with a blank in it.
+// end reports an error unless everything has been read. A directive takes no remark behind it: what looks like one is
+// more often a second name, or a command with a blank in it.
 func (r *reader) end(form string) bool {
 	if extra, at := r.word(); extra != "" {
 		return r.fail(at, "the form is "+form, "nothing is expected after this, found %s", extra)
@@ -160,8 +157,7 @@ func (r *reader) end(form string) bool {
 	return true
 }
 
-// query reads "GetOrder :one".
-// It is sqlc's form, so that its users find what they know; :batch is this generator's.
+// query reads "GetOrder :one". It is sqlc's form, so that its users find what they know; :batch is this generator's.
 func (r *reader) query(d *Directive) bool {
 	const form = "-- name: GetOrder :one"
 	name, at := r.word()
@@ -205,8 +201,7 @@ func (r *reader) command(command string, at diag.Span, known []string) bool {
 	return r.fail(at, fix, "unknown command %s", command)
 }
 
-// null reads "@a @b".
-// Commas between the names are allowed, because people write them.
+// null reads "@a @b". Commas between the names are allowed, because people write them.
 func (r *reader) null(d *Directive) bool {
 	for {
 		name, at := r.word()
@@ -257,8 +252,7 @@ func (r *reader) param(d *Directive) bool {
 	}
 }
 
-// result reads "Header :optional".
-// Without a command, the number of rows is what inference finds.
+// result reads "Header :optional". Without a command, the number of rows is what inference finds.
 func (r *reader) result(d *Directive) bool {
 	const form = "-- gen:result Header :optional"
 	name, at := r.word()
@@ -311,8 +305,7 @@ func (r *reader) changes() bool {
 	return r.end(form)
 }
 
-// allow reads "P4: reason".
-// Several rules need several comments, each with its own reason.
+// allow reads "P4: reason". Several rules need several comments, each with its own reason.
 func (r *reader) allow(d *Directive) bool {
 	const form = "-- vet:allow P4: why it is right here"
 	// The reason may contain colons, and in a block comment go over several lines.
