@@ -22,10 +22,6 @@ type TakeParams struct {
 	// Wait is how long a Take that finds nothing may wait for work; 0 does not wait. The call may return sooner, and
 	// a store that cannot wait returns at once. Only Take uses it.
 	Wait time.Duration
-	// Early, if not nil, may be called once by AckWorkAndTake, in the caller's goroutine, with the turn that it has
-	// taken, before the acknowledgements are committed. Taken.Turn is then nil. If the call fails afterwards, the
-	// turn's token may be invalid.
-	Early func(*FetchedOrchestration)
 }
 
 // Taken is the work that a call has locked, as the fetches return it.
@@ -35,9 +31,8 @@ type Taken struct {
 	// Work holds the activities, each with the entry of TakeParams.Work that it was taken
 	// for.
 	Work []TakenWork
-	// Waited says that the call found nothing at first and waited (TakeParams.Wait). Work that it then took became
-	// ready a moment ago and was locked in the same transaction. WorkReady reports everything else that has become
-	// ready since.
+	// Waited says that the call found nothing and waited (TakeParams.Wait). Then it may return nothing although there is
+	// work: WorkReady reports what has become ready since the call looked.
 	Waited bool
 	// Err says why a call whose acknowledgement was committed took nothing, or no more. It is an error of a fetch.
 	Err error

@@ -179,10 +179,6 @@ func (k *taking) join(other *taking) {
 	}
 	if other.asked.Turn != nil {
 		k.asked.Turn, k.turnsSeen = other.asked.Turn, other.turnsSeen
-		k.asked.Early = func(turn *provider.FetchedOrchestration) {
-			k.early = true
-			other.startEarly(turn)
-		}
 	}
 	other.from = len(k.asked.Work)
 	k.asked.Work = append(k.asked.Work, other.asked.Work...)

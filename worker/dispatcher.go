@@ -88,8 +88,7 @@ func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
 	return err
 }
 
-// takeFor makes the call. One for a turn may wait in the store if the store can: then what is started on
-// an idle worker is locked in the transaction that stores it. Activities need no such wait, as
+// takeFor makes the call. One for a turn may wait in the store if the store can. Activities need no such wait, as
 // they come from turns, which ask for them.
 func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.Taken, error) {
 	params := k.ask()

@@ -30,9 +30,7 @@ type taking struct {
 	from int
 	// succeeded means that the call has brought taken.
 	succeeded, finished bool
-	// early means that the call has brought a turn before it has returned.
-	early bool
-	taken provider.Taken
+	taken               provider.Taken
 	// more means that there may well be more turns.
 	more bool
 }
@@ -122,15 +120,12 @@ func (k *taking) noteTurn() {
 		return
 	}
 	found := 0
-	if k.taken.Turn != nil || k.early {
+	if k.taken.Turn != nil {
 		found = 1
 	}
 	if found == 0 && k.taken.Err != nil {
 		d.turns.notice()
 		return
-	}
-	if k.taken.Waited { // and there is notice of what else there is
-		found = 0
 	}
 	k.more = d.turns.looked(k.turnsSeen, 1, found)
 }
@@ -150,7 +145,7 @@ func (k *taking) observe(taken provider.Taken) {
 	d, o := k.dispatcher, &k.dispatcher.worker.outage
 	failed := taken.Err != nil
 	if k.asked.Turn != nil {
-		if failed && taken.Turn == nil && !k.early {
+		if failed && taken.Turn == nil {
 			o.observe(d.ctx, opFetchTurn, taken.Err)
 			return // and the activities were not looked for
 		}
@@ -159,15 +154,6 @@ func (k *taking) observe(taken provider.Taken) {
 	if len(k.asked.Work) > 0 {
 		o.observe(d.ctx, opFetchWork, taken.Err)
 	}
-}
-
-// startEarly runs the turn that the call brings before it returns.
-func (k *taking) startEarly(fetched *provider.FetchedOrchestration) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.early = true
-	k.dispatcher.startTurn(k.turn, fetched)
-	k.turn = nil
 }
 
 // release frees the slots that wait for the call, as it may take long. When the call has been made,

@@ -38,9 +38,6 @@ func (s *takenStore) AckTurnAndTake(ctx context.Context, ack provider.AckOrchest
 func (s *takenStore) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
 ) ([]error, provider.Taken, error) {
-	if s.work != nil {
-		params.Early = nil // so that it is given all that was taken
-	}
 	outcomes, taken, err := s.Store.AckWorkAndTake(ctx, acks, params)
 	if s.work != nil {
 		taken, err = s.work(taken, err)
@@ -337,8 +334,7 @@ func TestTakingWithinSessions(t *testing.T) {
 	}
 }
 
-// waitedStore tells of the calls that wait for long, and of those that have waited and brought a
-// turn.
+// waitedStore tells of the calls that may wait for long, and of those that have waited.
 type waitedStore struct {
 	*sqlite.Store
 
@@ -350,7 +346,7 @@ func (s *waitedStore) Take(ctx context.Context, params provider.TakeParams) (pro
 		tell(s.waits)
 	}
 	taken, err := s.Store.Take(ctx, params)
-	if taken.Waited && taken.Turn != nil {
+	if taken.Waited {
 		tell(s.waited)
 	}
 	return taken, err
@@ -363,8 +359,7 @@ func tell(c chan<- struct{}) {
 	}
 }
 
-// A worker with nothing to do waits in the store, which hands it what is started in the
-// transaction of the start.
+// A worker with nothing to do waits in the store, which returns when something is started.
 func TestIdleWorkerWaitsInTheStore(t *testing.T) {
 	t.Parallel()
 	store := &waitedStore{Store: openStore(t), waits: make(chan struct{}, 1), waited: make(chan struct{}, 1)}
@@ -383,7 +378,7 @@ func TestIdleWorkerWaitsInTheStore(t *testing.T) {
 		default:
 		}
 	}
-	t.Error("of 100 starts on an idle worker none was taken by a call that waited")
+	t.Error("of 100 starts on an idle worker none has ended a wait")
 }
 
 // A worker whose first look finds something waits in the store afterwards, as any that has nothing

@@ -9,71 +9,29 @@ import (
 )
 
 const AddInbox = `-- name: AddInbox :execresult
-INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
+VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (instance_id) DO NOTHING
 `
 
 type AddInboxParams struct {
-	InstanceID  string
-	VersionID   int64
-	CodeID      int64
-	HeadID      *int64
-	LockToken   *string
-	LockedUntil *int64
-	LockedAt    *int64
-	WakeAt      *int64
+	InstanceID string
+	VersionID  int64
+	CodeID     int64
+	HeadID     *int64
+	WakeAt     *int64
 }
 
 // Adds an inbox for a running instance, for a caller that knows that there is none and knows what
-// the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
+// the inbox should contain. It may have a head, or wait. Adds no row if there is an inbox.
 func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (sql.Result, error) {
 	return q.db.ExecContext(ctx, AddInbox,
 		arg.InstanceID,
 		arg.VersionID,
 		arg.CodeID,
 		arg.HeadID,
-		arg.LockToken,
-		arg.LockedUntil,
-		arg.LockedAt,
 		arg.WakeAt,
 	)
-}
-
-const AddLockedStartInbox = `-- name: AddLockedStartInbox :execrows
-INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
-SELECT
-    n.instance_id, 0, CAST(?1 AS INTEGER), CAST(?2 AS TEXT), CAST(?3 AS INTEGER),
-    CAST(?4 AS INTEGER), CAST(?3 AS INTEGER)
-FROM (SELECT CAST(?5 AS TEXT) AS instance_id) AS n
-WHERE NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = n.instance_id)
-  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
-  AND NOT EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id)
-ON CONFLICT (instance_id) DO NOTHING
-`
-
-type AddLockedStartInboxParams struct {
-	CodeID      int64
-	LockToken   string
-	LockedUntil int64
-	Now         int64
-	InstanceID  string
-}
-
-// Adds a locked inbox for a start that the caller adds as the id's only message, if nothing uses the
-// id and nothing is stored under it. Adds no row otherwise.
-func (q *Queries) AddLockedStartInbox(ctx context.Context, arg AddLockedStartInboxParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, AddLockedStartInbox,
-		arg.CodeID,
-		arg.LockToken,
-		arg.LockedUntil,
-		arg.Now,
-		arg.InstanceID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const AddStartInbox = `-- name: AddStartInbox :execrows
@@ -394,63 +352,6 @@ func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) (str
 	var instance_id string
 	err := row.Scan(&instance_id)
 	return instance_id, err
-}
-
-const LockReceiver = `-- name: LockReceiver :one
-INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
-SELECT
-    e.instance_id, e.version_id, e.code_id, CAST(?1 AS TEXT), CAST(?2 AS INTEGER),
-    CAST(?3 AS INTEGER), CAST(?2 AS INTEGER)
-FROM instances AS i
-JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-WHERE i.instance_id = ?4
-  AND e.status = 'Running'
-ON CONFLICT (instance_id) DO NOTHING
-RETURNING
-    version_id,
-    code_id,
-    (SELECT n.orchestration_name FROM instances AS n WHERE n.instance_id = ?4) AS orchestration_name,
-    (SELECT v.orchestration_version FROM instances AS v WHERE v.instance_id = ?4) AS orchestration_version,
-    (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = ?4) AS execution_id,
-    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = ?4) AS has_values
-`
-
-type LockReceiverParams struct {
-	LockToken   string
-	LockedUntil int64
-	Now         int64
-	InstanceID  string
-}
-
-type LockReceiverRow struct {
-	VersionID            int64
-	CodeID               int64
-	OrchestrationName    string
-	OrchestrationVersion *string
-	CurrentExecutionID   int64
-	Exists               bool
-}
-
-// Adds a locked inbox for a running instance that has no messages, and so no inbox. The caller
-// then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
-// the instance has an inbox or does not run.
-func (q *Queries) LockReceiver(ctx context.Context, arg LockReceiverParams) (LockReceiverRow, error) {
-	row := q.db.QueryRowContext(ctx, LockReceiver,
-		arg.LockToken,
-		arg.LockedUntil,
-		arg.Now,
-		arg.InstanceID,
-	)
-	var i LockReceiverRow
-	err := row.Scan(
-		&i.VersionID,
-		&i.CodeID,
-		&i.OrchestrationName,
-		&i.OrchestrationVersion,
-		&i.CurrentExecutionID,
-		&i.Exists,
-	)
-	return i, err
 }
 
 const NextInboxWake = `-- name: NextInboxWake :one

@@ -217,30 +217,22 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (
-    instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at, lock_token, attempt_count, unnamed_count
-)
-VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
-)
+INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 `
 
 type EnqueueMessageParams struct {
-	InstanceID   string
-	Kind         int64
-	Queue        *string
-	CodeID       int64
-	WorkItem     string
-	PayloadID    *int64
-	VisibleAt    int64
-	CreatedAt    int64
-	LockToken    *string
-	AttemptCount int64
-	UnnamedCount int64
+	InstanceID string
+	Kind       int64
+	Queue      *string
+	CodeID     int64
+	WorkItem   string
+	PayloadID  *int64
+	VisibleAt  int64
+	CreatedAt  int64
 }
 
-// Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
-// inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
+// Adds a message. Then the caller refreshes the instance's inbox.
 func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, EnqueueMessage,
 		arg.InstanceID,
@@ -251,9 +243,6 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 		arg.PayloadID,
 		arg.VisibleAt,
 		arg.CreatedAt,
-		arg.LockToken,
-		arg.AttemptCount,
-		arg.UnnamedCount,
 	)
 	if err != nil {
 		return 0, err

@@ -67,37 +67,6 @@ func TestErrorsAreTold(t *testing.T) {
 	}
 }
 
-// early is a store that tells of a turn before its call returns.
-type early struct{ provider.Store }
-
-func (early) AckWorkAndTake(_ context.Context, _ []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-	params.Early(&provider.FetchedOrchestration{})
-	return nil, provider.Taken{}, nil
-}
-
-// lastEnd keeps what it was told of last.
-type lastEnd struct {
-	hook.None
-
-	ended *hook.StoreEnd
-}
-
-func (l lastEnd) Store(context.Context, string) func(hook.StoreEnd) {
-	return func(end hook.StoreEnd) { *l.ended = end }
-}
-
-// A hook is told of a turn that the store tells of early, with the call that has taken it.
-func TestEarlyTurnIsTold(t *testing.T) {
-	t.Parallel()
-	var ended hook.StoreEnd
-	store := observed.Store(early{}, lastEnd{ended: &ended})
-	turns := 0
-	_, taken, err := store.AckWorkAndTake(t.Context(), nil, provider.TakeParams{Early: func(*provider.FetchedOrchestration) { turns++ }})
-	if turns != 1 || ended.Turns != 1 || taken.Turn != nil || err != nil {
-		t.Errorf("told of %d turns, the hook of %d, and returned %v, %v; want 1, 1, no turn and no error", turns, ended.Turns, taken.Turn, err)
-	}
-}
-
 // instant is a store that does nothing.
 type instant struct{ provider.Store }
 

@@ -1,7 +1,6 @@
 package observed
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -28,18 +27,8 @@ func (s *store) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
 ) (outcomes []error, taken provider.Taken, err error) {
 	told := s.begin(ctx, "ack_work_and_take")
-	var early *provider.FetchedOrchestration
-	if told != nil && params.Early != nil {
-		start := params.Early
-		params.Early = func(turn *provider.FetchedOrchestration) {
-			early = turn
-			start(turn)
-		}
-	}
 	outcomes, taken, err = s.Store.AckWorkAndTake(ctx, acks, params)
-	seen := taken
-	seen.Turn = cmp.Or(taken.Turn, early)
-	told.took(first(err, outcomes), seen)
+	told.took(first(err, outcomes), taken)
 	return outcomes, taken, err
 }
 

@@ -89,7 +89,7 @@ type plan struct {
 func (s *Store) plan(params provider.TakeParams) (p plan) {
 	if params.Turn != nil {
 		if p.turnFault = s.script.next(Call{Operation: FetchOrchestrationItem}); p.turnFault == (Fault{}) {
-			p.together.Turn, p.together.Early, p.together.Wait = params.Turn, params.Early, params.Wait
+			p.together.Turn, p.together.Wait = params.Turn, params.Wait
 		} else {
 			p.turn.Turn = params.Turn
 		}

@@ -270,6 +270,10 @@ func takeWaitMutants() []mutant {
 			[]string{"more taking/what_is_made_meanwhile_is_taken_once"},
 			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
 				taken, err := sound.Take(ctx, params)
+				if taken.Waited {
+					params.Wait = 0
+					taken, err = sound.Take(ctx, params)
+				}
 				if taken.Turn != nil {
 					_ = sound.AbandonOrchestrationItem(context.WithoutCancel(ctx), provider.AbandonParams{LockToken: taken.Turn.LockToken})
 				}
@@ -353,17 +357,6 @@ func endingMutants() []mutant {
 					}
 				}
 				taken, err := sound.Take(ctx, params)
-				return outcomes, taken, err
-			}
-		})},
-		{"tells of a turn early and returns it", "§5.23 early", []string{"more taking/turn_told_of_early_is_told_of_once"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-				early := params.Early
-				params.Early = nil
-				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks, params)
-				if early != nil && taken.Turn != nil {
-					early(taken.Turn)
-				}
 				return outcomes, taken, err
 			}
 		})},

@@ -16,14 +16,12 @@ func endingTogether() []scenario {
 		{"without_acknowledgements_it_is_a_take", endsNothing},
 		{"acknowledged_together_stamps_sessions", endsStampSessions},
 		{"what_is_acknowledged_together_ends_once", endsOnce},
-		{"turn_told_of_early_is_told_of_once", endsTellEarly},
 	}
 }
 
 const (
 	ruleEndsEach = "§5.23 outcomes: one for each acknowledgement, in order, as §5.11 says; one that fails keeps no other from being committed"
 	ruleEndsTake = "§5.23 outcomes: one that fails keeps nothing from being taken"
-	ruleEarly    = "§5.23 early: the turn that the call has taken is told of once, by Early or by Taken.Turn"
 )
 
 // ackOf ends an activity with a completion, nil for none.
@@ -118,21 +116,6 @@ func endsShareATurn(e *env) {
 		ackOf(b, completedItem("A", 3)), ackOf(a, completedItem("A", 2)), ackOf(c, completedItem("A", 4)))
 	e.gotTurn(taken, "A", ruleTakenMade)
 	e.batch(taken.Turn, ruleTakenMade, completedItem("A", 3), completedItem("A", 2), completedItem("A", 4))
-}
-
-// Whether the store tells of the turn before it returns or not: it is the caller's.
-func endsTellEarly(e *env) {
-	e.createWithActivities("A", 2)
-	params := aTurn()
-	var told []*provider.FetchedOrchestration
-	params.Early = func(turn *provider.FetchedOrchestration) { told = append(told, turn) }
-	taken := e.ackAndTake(params, ackOf(e.fetchWork(held), completedItem("A", 2)))
-	if taken.Turn != nil {
-		told = append(told, taken.Turn)
-	}
-	e.check(len(told) == 1, ruleEarly, "%d turns, want 1", len(told))
-	e.batch(told[0], ruleEarly, completedItem("A", 2))
-	e.drop(told[0])
 }
 
 func endsNothing(e *env) {

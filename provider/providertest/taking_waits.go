@@ -20,7 +20,7 @@ func takingWaits() []scenario {
 const (
 	ruleWait      = "§5.23 waiting: a Take that finds nothing may wait, for Wait at most"
 	ruleWaitEnded = "§5.23 waiting: a wait that the context ends leaves nothing locked"
-	ruleWaitMade  = "§5.23 waiting: a call of the same process that makes something ready may lock it for the Take"
+	ruleWaitMade  = "§5.23 waiting: what becomes ready while a Take waits is taken once, by the Take or by others"
 )
 
 // waiting is what to take with a wait.

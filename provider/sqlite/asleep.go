@@ -76,6 +76,19 @@ func (t *tx) listDue(ctx context.Context, f turnFetch, known seenSet) (n int, li
 	return n, true, nil
 }
 
+// takes reports whether a fetch, whose set of code is known, takes instances of a version and code.
+func (t *tx) takes(ctx context.Context, f *turnFetch, known seenSet, version, code int64) (bool, error) {
+	if !known.admits(code) || version == 0 {
+		return known.admits(code), nil
+	}
+	if _, read := t.ready.versions[version]; !read {
+		if err := t.readVersions(ctx); err != nil {
+			return false, err
+		}
+	}
+	return f.versions.Contains(t.ready.versions[version]), nil
+}
+
 func olderHead(a, b dueInstance) int { return cmp.Compare(a.head, b.head) }
 
 // firstDue returns the instance of the list that has waited longest, nil for none. Those that are not asleep

@@ -63,13 +63,6 @@ func (e *effects) foundAny() bool {
 	return untaken(e.instancesTaken, e.instances)+untaken(e.activitiesTaken, e.activities) > 0
 }
 
-// fulfil forgets what was made fetchable and locked by others, before a turn joins them that may
-// make the instance fetchable again whose lock it ends.
-func (e *effects) fulfil() {
-	e.instances = slices.DeleteFunc(e.instances, func(instance string) bool { return slices.Contains(e.instancesTaken, instance) })
-	e.instancesTaken = nil
-}
-
 // untaken counts what was made and not taken. A call locks only what was there before, and
 // nobody else gives back what was locked in the same transaction.
 func untaken[T comparable](made, taken []T) (n int) {

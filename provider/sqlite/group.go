@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -33,12 +32,6 @@ type tx struct {
 	rows  *rowStatements
 	// taking is what a combined call takes, nil for others.
 	taking *taking
-	// handsTurnOn says that the call may make the completions that it adds a locked turn.
-	handsTurnOn bool
-	// parking has the calls that may be served in the transaction, nil for none.
-	parking *parking
-	// started is the instance that the call starts, if nobody uses its id.
-	started string
 	effects
 }
 
@@ -81,39 +74,28 @@ func (c *control) close() error {
 //
 // Calls seldom fail, so the first try does without savepoints. When a call fails beside
 // others, or after it has done what is to stay, all are done again, each in its own.
-//
-// served are other jobs that are to be answered as well: parked ones, and one that has joined.
-// Only the first try serves any.
-func (w *writer) transaction(ctx context.Context, group []*job) (served []*job, err error) {
-	failed, err := w.try(ctx, group, unguarded, w.serve)
-	served = w.endServing(err)
-	if failed == nil || (len(group) == 1 && group[0].err != nil && !group[0].failedToTake()) {
-		return served, err
+func (w *writer) transaction(ctx context.Context, group []*job) error {
+	failed, err := w.try(ctx, group, unguarded)
+	if failed == nil || (len(group) == 1 && group[0].err != nil) {
+		return err
 	}
 	for _, j := range group {
 		j.err, j.thenErr = nil, nil
 	}
-	_, err = w.try(ctx, group, w.apart, nil)
-	return served, err
+	_, err = w.try(ctx, group, w.apart)
+	return err
 }
 
 // try is one try of a transaction. It ends with the first error of a step; failed is then
 // the job whose own failure it is, nil when it is the transaction's.
-func (w *writer) try(
-	ctx context.Context, group []*job, do doStep, last func(context.Context, []*job) (failed *job, err error),
-) (failed *job, err error) {
+func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job, err error) {
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
 	version, err := w.dataVersion()
 	w.ready.begin(err == nil && version == w.version)
-	handsTurnOn := last != nil && endsActivities(group) == 1
 	for _, j := range group {
-		j.tx = w.newTx()
-		j.tx.handsTurnOn = handsTurnOn
-		if last != nil {
-			j.tx.parking = &w.parking
-		}
+		j.tx = &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready, rows: &w.rows}
 	}
 	for _, part := range []func(context.Context, *job, doStep) error{w.runCall, w.runThen} {
 		for _, j := range group {
@@ -124,19 +106,6 @@ func (w *writer) try(
 				}
 				return failed, err
 			}
-		}
-	}
-	if last != nil {
-		if failed, err := last(ctx, group); err != nil {
-			w.rollback(ctx)
-			return failed, err
-		}
-		if err := w.joinTurn(ctx, group); err != nil {
-			w.rollback(ctx)
-			return nil, err
-		}
-		if j := w.parking.joined; j != nil {
-			group = append(slices.Clip(group), j)
 		}
 	}
 	w.readOutcomes(ctx, group)
@@ -230,10 +199,6 @@ func (w *writer) runThen(ctx context.Context, j *job, do doStep) error {
 func unguarded(ctx context.Context, t *tx, step func(context.Context, *tx) error) (failed, err error) {
 	err = step(ctx, t)
 	return err, err
-}
-
-func (w *writer) newTx() *tx {
-	return &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready, rows: &w.rows}
 }
 
 // apart does a step in a savepoint. One that has failed has changed nothing.

@@ -25,6 +25,29 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 	return t.receive(ctx, messages, id, delay)
 }
 
+// deliverEach delivers visible messages, those of an instance together.
+func (t *tx) deliverEach(ctx context.Context, messages []columns.Message) error {
+	for len(messages) > 0 {
+		var these, others []columns.Message
+		for _, m := range messages {
+			if m.Instance == messages[0].Instance {
+				these = append(these, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+		first, err := t.send(ctx, these, 0)
+		if err != nil {
+			return err
+		}
+		if err := t.receive(ctx, these, first, 0); err != nil {
+			return err
+		}
+		messages = others
+	}
+	return nil
+}
+
 // send stores messages, each visible after delay and not before its own time, and returns the
 // first one's id: the others' follow one by one. The caller refreshes the inboxes, each once
 // for all messages of an instance.
@@ -32,16 +55,9 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (contract §2.1).
 func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) (first int64, err error) {
-	return t.sendTo(ctx, messages, delay, nil)
-}
-
-// sendTo is send to a turn, for the first time, unless the turn is nil.
-func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, to *turn) (first int64, err error) {
 	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
-	if to == nil {
-		if err := t.lineUp(ctx, messages); err != nil {
-			return 0, err
-		}
+	if err := t.lineUp(ctx, messages); err != nil {
+		return 0, err
 	}
 	for i, m := range messages {
 		code, err := t.codeID(ctx, m.Code)
@@ -61,9 +77,6 @@ func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64
 			PayloadID:  payload,
 			VisibleAt:  max(m.NotBefore, t.now+delay),
 			CreatedAt:  t.now,
-		}
-		if to != nil {
-			rows[i].LockToken, rows[i].AttemptCount, rows[i].UnnamedCount = &to.secret, 1, to.unnamed
 		}
 	}
 	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)

@@ -37,22 +37,6 @@ type job struct {
 	// bare stands in for run and is executed outside any transaction.
 	bare func(context.Context) error
 
-	// waits, if set, is what the job waits for in the writer when it has found nothing. Then
-	// parked is closed, and unserved, which has room for one, is told when a group that has
-	// begun to serve the job had nothing for it.
-	waits    *taking
-	parked   chan struct{}
-	unserved chan struct{}
-	// answered means that the caller was told before the transaction's end, and joined that the job
-	// acknowledges the turn which its transaction has locked.
-	answered, joined bool
-	// early, if set, has room for the turn that the caller is told of before the transaction's
-	// end, by tell.
-	early chan *turn
-	tell  func(*turn)
-	// acks is the token of the turn that the call acknowledges, "" for other calls.
-	acks string
-
 	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
 	state atomic.Int32
 	err   error
@@ -64,24 +48,21 @@ type job struct {
 // failed reports whether the job's call has failed, or what follows it.
 func (j *job) failed() bool { return j.err != nil || j.thenErr != nil }
 
-// failedToTake reports whether the job's call has failed in what it does for its taking.
-func (j *job) failedToTake() bool { return j.tx.taking != nil && j.tx.taking.handing }
-
 // do queues a call and waits for its outcome. When ctx ends first, the error says
 // whether the call may have happened.
 func (w *writer) do(ctx context.Context, j *job) error {
-	if err := w.submit(ctx, j); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, j.operation)
 	}
-	for waiting := true; waiting; {
-		select {
-		case <-j.done:
-			return j.err
-		case found := <-j.early:
-			j.tell(found)
-		case <-ctx.Done():
-			waiting = false
-		}
+	j.ctx = ctx
+	j.done = make(chan struct{})
+	if !w.push(j) {
+		return columns.Closed(j.operation)
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
 	}
 	if j.state.CompareAndSwap(queued, left) {
 		return provider.ContextError(ctx, j.operation)
@@ -93,19 +74,6 @@ func (w *writer) do(ctx context.Context, j *job) error {
 	}
 	<-j.done
 	return j.err
-}
-
-// submit queues a call.
-func (w *writer) submit(ctx context.Context, j *job) error {
-	if ctx.Err() != nil {
-		return provider.ContextError(ctx, j.operation)
-	}
-	j.ctx = ctx
-	j.done = make(chan struct{})
-	if !w.push(j) {
-		return columns.Closed(j.operation)
-	}
-	return nil
 }
 
 // push appends a job, unless the writer is closed.

@@ -192,7 +192,7 @@ func tryOpenWriter(ctx context.Context, dsn string, config Config, file bool) (*
 		return nil, classify(openOperation, err)
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db, clock: config.now, patience: config.BusyTimeout, single: config.DisableGroupCommit, joinFor: joinFor}
+	w := &writer{db: db, clock: config.now, patience: config.BusyTimeout, single: config.DisableGroupCommit}
 	w.logRoom.on = config.room
 	if err := w.open(ctx, file); err != nil {
 		// That closing fails too is no news.

@@ -62,7 +62,6 @@ var planned = []struct{ name, query string }{
 	{"NextWorkWake", sqlitedb.NextWorkWake},
 	{"NextSessionWake", sqlitedb.NextSessionWake},
 	{"AddStartInbox", sqlitedb.AddStartInbox},
-	{"AddLockedStartInbox", sqlitedb.AddLockedStartInbox},
 	{"LockWork", sqlitedb.LockWork},
 	{"EndWork", sqlitedb.EndWork},
 	{"FinishWork", sqlitedb.FinishWork},

@@ -35,11 +35,8 @@ var appendEvents = insert[sqlitedb.AppendEventParams]{"AppendEvent", sqlitedb.Ap
 	return []any{p.InstanceID, p.ExecutionID, p.EventID, p.EventType, p.EventData, p.PayloadID, p.CreatedAt}
 }}
 
-var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 11, func(p sqlitedb.EnqueueMessageParams) []any {
-	return []any{
-		p.InstanceID, p.Kind, p.Queue, p.CodeID, p.WorkItem, p.PayloadID, p.VisibleAt, p.CreatedAt, p.LockToken, p.AttemptCount,
-		p.UnnamedCount,
-	}
+var enqueueMessages = insert[sqlitedb.EnqueueMessageParams]{"EnqueueMessage", sqlitedb.EnqueueMessage, 8, func(p sqlitedb.EnqueueMessageParams) []any {
+	return []any{p.InstanceID, p.Kind, p.Queue, p.CodeID, p.WorkItem, p.PayloadID, p.VisibleAt, p.CreatedAt}
 }}
 
 var enqueueWorks = insert[sqlitedb.EnqueueWorkParams]{"EnqueueWork", sqlitedb.EnqueueWork, 14, func(p sqlitedb.EnqueueWorkParams) []any {

@@ -27,19 +27,15 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 
 // startInstance returns who uses the id. If nobody does, it sends the start.
 func (t *tx) startInstance(ctx context.Context, start columns.Message) (*provider.IDUse, error) {
-	t.started = start.Instance
-	code, err := t.codeID(ctx, start.Code)
-	if err != nil {
-		return nil, err
-	}
-	if handed, err := t.handStartOn(ctx, start, code); handed || err != nil {
-		return nil, err
-	}
 	use, err := findUse(ctx, t.Queries, start.Instance)
 	if err != nil || use != nil {
 		return use, err
 	}
 	id, err := t.send(ctx, []columns.Message{start}, 0)
+	if err != nil {
+		return nil, err
+	}
+	code, err := t.codeID(ctx, start.Code)
 	if err != nil {
 		return nil, err
 	}

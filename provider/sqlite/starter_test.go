@@ -62,3 +62,16 @@ func TestOrphansThatBeginAreKept(t *testing.T) {
 		})
 	}
 }
+
+// A turn that sees a start sees the messages that were sent with it.
+func TestStartBringsItsMessages(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	turns := fetched(t, s)
+	message := provider.QueueMessageItem{Instance: "i", Name: "queue", Data: "1"}
+	_, err := s.StartInstanceWith(t.Context(), start("i"), []provider.WorkItem{message}, false)
+	must(t, err)
+	if turn := soon(t, turns); turn == nil || len(turn.Item.Messages) != 2 {
+		t.Errorf("fetched %+v; want a turn with the start and the message", turn)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -15,7 +14,8 @@ import (
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Store], as one transaction.
+// Take implements [provider.Store], as one transaction. One that finds nothing and may wait returns nothing as soon as
+// there is a notice as of [Store.WorkReady]: the caller looks again.
 func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 	taking, err := s.newTaking(params)
 	if err != nil || taking.nothing() {
@@ -43,7 +43,7 @@ func (s *Store) AckTurnAndTake(
 	if err != nil {
 		return provider.Taken{}, err
 	}
-	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps(), acks: ack.LockToken}, taking)
+	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps()}, taking)
 }
 
 // AckWorkAndTake implements [provider.Store], as one transaction. After an error of the database no activity was
@@ -56,7 +56,6 @@ func (s *Store) AckWorkAndTake(
 		return nil, provider.Taken{}, err
 	}
 	var outcomes []error // not to be read when the call was left
-	taking.early = params.Early
 	taken, err := s.takeWith(ctx, &job{operation: opAckWork, then: taking.steps(), run: func(ctx context.Context, t *tx) error {
 		outcomes = make([]error, len(acks))
 		var completions []columns.Message
@@ -72,7 +71,7 @@ func (s *Store) AckWorkAndTake(
 				completions = append(completions, end.message)
 			}
 		}
-		return taking.deliver(ctx, t, completions)
+		return t.deliverEach(ctx, completions)
 	}}, taking)
 	if err != nil {
 		return nil, provider.Taken{}, err
@@ -97,14 +96,8 @@ type taking struct {
 	turn  *turnFetch
 	work  []workTaking
 
-	// early, if set, takes foundTurn before the transaction ends, and told says that it has.
-	early func(*provider.FetchedOrchestration)
-	told  atomic.Bool
-
 	foundTurn *turn
 	foundWork []provider.TakenWork
-	// handing is set while a turn is handed on, and stays so if that fails.
-	handing bool
 	// served are the entries for which the turn itself has queued something.
 	served map[int]bool
 }
@@ -156,12 +149,10 @@ func (k *taking) steps() []func(context.Context, *tx) error {
 }
 
 // takeTurn locks a turn, and notes when the next may become ready by itself.
-func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
-	found := k.foundTurn
-	if found == nil {
-		if found, err = t.dueOrNextTurn(ctx, k.store.log, *k.turn); err != nil {
-			return err
-		}
+func (k *taking) takeTurn(ctx context.Context, t *tx) error {
+	found, err := t.dueOrNextTurn(ctx, k.store.log, *k.turn)
+	if err != nil {
+		return err
 	}
 	wakeAt, err := t.nextInstanceWake(ctx)
 	if err != nil {
@@ -273,7 +264,7 @@ func (f *workFetch) findsAny(t *tx, known seenSet) bool {
 // giveBack puts what was taken back, with the attempt. What somebody has cancelled or
 // deleted meanwhile keeps nothing else from it.
 func (k *taking) giveBack(ctx context.Context, t *tx) error {
-	if k.foundTurn != nil && !k.told.Load() {
+	if k.foundTurn != nil {
 		err := t.abandonTurn(ctx, opFetchOrchestration, provider.AbandonParams{LockToken: k.foundTurn.LockToken, IgnoreAttempt: true}, 0)
 		if err != nil && !errors.Is(err, provider.ErrLockLost) {
 			return err
@@ -294,48 +285,18 @@ func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken
 		return provider.Taken{}, err
 	}
 	defer s.leave()
-	k.prepare(j)
-	if err := s.writer.do(ctx, j); err != nil {
-		return provider.Taken{}, err
-	}
-	return k.result(j)
-}
-
-// prepare makes a job one that takes. It may be tried more than once.
-func (k *taking) prepare(j *job) {
 	run := j.run
 	j.run = func(ctx context.Context, t *tx) error {
-		k.reset()
+		k.foundTurn, k.foundWork, k.served = nil, nil, nil // of an earlier try
 		t.taking = k
 		return run(ctx, t)
 	}
 	j.undo = k.giveBack
-	if k.early != nil {
-		j.early, j.tell = make(chan *turn, 1), func(found *turn) {
-			k.told.Store(true)
-			k.early(found.decoded())
-		}
-	}
-}
-
-func (k *taking) reset() { k.foundTurn, k.foundWork, k.served, k.handing = nil, nil, nil, false }
-
-func (k *taking) found() bool { return k.foundTurn != nil || len(k.foundWork) > 0 }
-
-// result is what a job that has been answered has taken.
-func (k *taking) result(j *job) (provider.Taken, error) {
-	if j.err != nil {
-		return provider.Taken{}, j.err
+	if err := s.writer.do(ctx, j); err != nil {
+		return provider.Taken{}, err
 	}
 	taken := provider.Taken{Work: k.foundWork, Err: j.thenErr}
-	if j.parked != nil {
-		select {
-		case <-j.parked:
-			taken.Waited = true
-		default:
-		}
-	}
-	if k.foundTurn != nil && !k.told.Load() {
+	if k.foundTurn != nil {
 		taken.Turn = k.foundTurn.decoded()
 	}
 	return taken, nil

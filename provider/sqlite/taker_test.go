@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,6 +108,49 @@ func TestNothingIsKeptOfTheFirstTry(t *testing.T) {
 	must(t, err)
 	if taken.Turn != nil || len(taken.Work) != 0 || taken.Err == nil || !strings.HasPrefix(taken.Err.Error(), opFetchOrchestration) || !strings.Contains(taken.Err.Error(), "the second try") {
 		t.Errorf("took %v and %v, error %v; want nothing because of the second try", taken.Turn, taken.Work, taken.Err)
+	}
+}
+
+// What a Take has done in a transaction that fails is not taken for committed: nobody is told of it, and the next one
+// makes its set of code seen.
+func TestFailedTakeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s, clock := clockAt(t, 1_000_000)
+	turn := provider.FetchOrchestrationParams{LockTimeout: time.Hour, Known: know("Order", "1.0.0")}
+	params := provider.TakeParams{Turn: &turn}
+	_, err := s.Take(t.Context(), params)
+	must(t, err)
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	clock.Add(seenEvery)
+	var told []effects
+	commit, published := s.writer.control.commit, s.writer.published
+	must(t, s.bare(t, func(context.Context) error {
+		s.writer.control.commit = s.writer.control.undo // which fails without a savepoint
+		s.writer.published = func(e effects) {
+			told = append(told, e)
+			published(e)
+		}
+		return nil
+	}))
+	if taken, err := s.Take(t.Context(), params); err == nil || taken.Turn != nil {
+		t.Errorf("took %+v, error %v; want an error of the transaction", taken, err)
+	}
+	must(t, s.bare(t, func(context.Context) error {
+		s.writer.control.commit, s.writer.published = commit, published
+		return nil
+	}))
+	if want := []effects{{}}; !reflect.DeepEqual(told, want) {
+		t.Errorf("told of %+v; want %+v", told, want)
+	}
+	taken, err := s.Take(t.Context(), params)
+	must(t, err)
+	if taken.Turn == nil || taken.Turn.AttemptCount != 1 {
+		t.Errorf("took %+v; want the turn at its first attempt", taken)
+	}
+	seen, err := s.queryTexts(t.Context(), "SELECT CAST(seen_at AS TEXT) FROM known_code")
+	must(t, err)
+	if want := fmt.Sprint(clock.Load()); len(seen) != 1 || seen[0] != want {
+		t.Errorf("the set was seen at %v; want %s", seen, want)
 	}
 }
 

@@ -63,9 +63,6 @@ func (s *Store) within(ctx context.Context, operation string, own *sql.Tx, run f
 		return err
 	}
 	defer s.leave()
-	if s.watch.others.interval < 0 {
-		s.writer.unwatched.Store(true)
-	}
 	err := isOurs(ctx, own)
 	if err == nil {
 		err = run(&tx{Queries: sqlitedb.New(own), now: s.now(), known: &codes{}, ready: &readyRows{}})
@@ -98,9 +95,6 @@ func (s *Store) StartInstanceWith(
 	}
 	var use *provider.IDUse
 	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
-		if len(messages) > 0 {
-			t.parking = nil // a start that is handed to a Take that waits would come without them
-		}
 		if use, err = t.startInstance(ctx, list[0]); err != nil || (use != nil && !toUser) {
 			return err
 		}

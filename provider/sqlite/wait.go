@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
@@ -19,4 +20,39 @@ func poll[T any](
 	return wakeup.Poll(ctx, list, fetch, func(why wakeup.Reason) (*T, int64, error) {
 		return look(why != wakeup.Arrived)
 	})
+}
+
+// waitToTake is takeWith for a Take that may wait for so long if it finds nothing: for a notice that there may be
+// something. Then it returns nothing, and its caller looks again.
+func (s *Store) waitToTake(ctx context.Context, j *job, k *taking, wait time.Duration) (provider.Taken, error) {
+	if err := s.enter(j.operation); err != nil {
+		return provider.Taken{}, err
+	}
+	defer s.leave()
+	turns, activities, stop := s.WorkReady() // before it looks, so that it misses nothing
+	defer stop()
+	<-turns
+	<-activities
+	taken, err := s.takeWith(ctx, j, k)
+	if err != nil || taken.Turn != nil || len(taken.Work) > 0 || taken.Err != nil {
+		return taken, err
+	}
+	if k.turn == nil {
+		turns = nil
+	}
+	if len(k.work) == 0 {
+		activities = nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-turns:
+	case <-activities:
+	case <-timer.C:
+	case <-ctx.Done():
+		return provider.Taken{}, provider.ContextError(ctx, j.operation)
+	case <-s.calls.Closing():
+		return provider.Taken{}, columns.Closed(j.operation)
+	}
+	return provider.Taken{Waited: true}, nil
 }

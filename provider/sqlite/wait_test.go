@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -292,4 +293,88 @@ func TestWaitingEnds(t *testing.T) {
 			t.Errorf("error %v; want a permanent %v", err, provider.ErrClosed)
 		}
 	})
+}
+
+// takesATurn takes a turn in the background, with calls that may wait.
+func takesATurn(t *testing.T, s *Store) <-chan error {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		params := provider.TakeParams{Turn: everything().Turn, Wait: long}
+		for {
+			taken, err := s.Take(t.Context(), params)
+			if taken.Turn != nil || err != nil {
+				done <- err
+				return
+			}
+			if !taken.Waited {
+				done <- errors.New("a Take has found nothing and not waited")
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// A Take that waits returns when something becomes ready: by a call, by itself, or by another process.
+func TestWaitingTakeReturnsAtANotice(t *testing.T) {
+	t.Parallel()
+	for name, makes := range map[string]func(t *testing.T, s, other *Store){
+		"a start": func(t *testing.T, s, _ *Store) {
+			t.Helper()
+			_, err := s.StartInstance(t.Context(), start("i"))
+			must(t, err)
+		},
+		"a delay ends": func(t *testing.T, s, _ *Store) {
+			t.Helper()
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 20*millisecond))
+		},
+		"another process": func(t *testing.T, _, other *Store) {
+			t.Helper()
+			must(t, other.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s := openFile(t, path, &Config{PollInterval: 5 * millisecond})
+			taken := takesATurn(t, s)
+			makes(t, s, openFile(t, path, &Config{PollInterval: -1}))
+			must(t, soon(t, taken))
+		})
+	}
+}
+
+// Close ends the wait of a Take.
+func TestCloseEndsAWaitingTake(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	taken := takesATurn(t, s)
+	must(t, s.Close())
+	if err := soon(t, taken); !errors.Is(err, provider.ErrClosed) {
+		t.Errorf("error %v; want %v", err, provider.ErrClosed)
+	}
+}
+
+// Where nobody looks for what others write, a Take that comes finds all the same what was sent in a transaction of
+// the process's own.
+func TestWaitingTakeFindsWhatNobodyLooksFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, &Config{PollInterval: -1})
+	for range 2 { // after which the store knows the queue
+		taken, err := s.Take(t.Context(), everything())
+		must(t, err)
+		if taken.Turn != nil {
+			t.Fatalf("took %s", taken.Turn.Item.Instance)
+		}
+	}
+	db, err := sql.Open(driverName, "file:"+path+"?_txlock=immediate")
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	tx, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	must(t, s.EnqueueTx(t.Context(), tx, start("i"), 0))
+	must(t, tx.Commit())
+	must(t, soon(t, takesATurn(t, s)))
 }

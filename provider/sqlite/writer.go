@@ -35,21 +35,14 @@ type writer struct {
 	patience time.Duration
 	// single switches groups off.
 	single bool
-	// unwatched says that somebody else writes to the file, and nobody looks for that.
-	unwatched atomic.Bool
-	// joinFor is how long a transaction waits for its turn's acknowledgement.
-	joinFor time.Duration
 	// codes are looked up already. Only work uses them.
 	codes codes
 	// ready says where fetchable rows are. Only work uses it.
 	ready readyRows
-	// parking are the calls that wait for something to take.
-	parking parking
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
-	// gathering is what gather has learnt, joiningStart and joiningEnd what joinTurn has. Only
-	// work uses them.
-	gathering, joiningStart, joiningEnd gathering
+	// gathering is what gather has learnt. Only work uses it.
+	gathering gathering
 	// version is what dataVersion said after the last transaction.
 	version uint32
 	// committed is set by each transaction that has written; see others.go.
@@ -134,15 +127,13 @@ func (w *writer) execute(group []*job) {
 			live = append(live, j)
 		}
 	}
-	live = w.parkIdle(live)
 	if len(live) == 0 {
 		return
 	}
 	// No call's context interrupts the others', and the driver starts no
 	// goroutine to watch one that cannot end.
 	ctx := context.WithoutCancel(live[0].ctx)
-	served, err := w.transaction(ctx, live)
-	if err != nil {
+	if err := w.transaction(ctx, live); err != nil {
 		for _, j := range live {
 			// A call that had failed by itself keeps its own reason.
 			if j.err == nil {
@@ -150,45 +141,31 @@ func (w *writer) execute(group []*job) {
 			}
 		}
 	}
-	w.answer(append(live, served...))
+	w.answer(live)
 }
 
 // answer tells the callers, and the rest of the process what has changed.
 func (w *writer) answer(group []*job) {
 	var sum effects
-	callers := len(group)
 	for _, j := range group {
-		if j.joined {
-			sum.fulfil()
-		}
 		if errors.Is(j.err, ErrDiskFull) || errors.Is(j.thenErr, ErrDiskFull) {
 			w.logRoom.full = true
 		}
 		if j.err == nil {
 			sum.add(j.tx.effects)
 		}
-		if j.answered {
-			callers = 1 // the turn's, as who has started the instance waits for its end
-			continue
-		}
-		if j.waits != nil && !j.failed() && !j.waits.found() {
-			w.parking.park(j)
-			continue
-		}
 		if !j.state.CompareAndSwap(running, finished) && j.err == nil && j.undo != nil {
 			w.takeBack(j)
 		}
 		close(j.done)
 	}
-	sum.add(w.parking.unserved)
-	w.parking.unserved = effects{}
 	if sum.codes != nil || sum.sets != nil || sum.versions != nil {
 		w.codes.remember(sum)
 	}
 	sum.outcomes = w.outcomes
 	w.published(sum)
 	if !w.single {
-		w.gather(callers)
+		w.gather(len(group))
 	}
 }
 
@@ -220,12 +197,7 @@ func (w *writer) changedElsewhere(ctx context.Context) (bool, error) {
 
 // look reads how many commits of others the connection has seen.
 func (w *writer) look(ctx context.Context) error {
-	before := w.seen
-	err := w.control.dataVersion.QueryRowContext(ctx).Scan(&w.seen)
-	if err != nil || w.seen != before {
-		w.ready.forget() // a parked job may have relied on it
-	}
-	return err
+	return w.control.dataVersion.QueryRowContext(ctx).Scan(&w.seen)
 }
 
 // close runs what is queued and closes the connection.

@@ -469,34 +469,12 @@ SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, he
 WHERE id = @id
 RETURNING instance_id;
 
--- Adds a locked inbox for a running instance that has no messages, and so no inbox. The caller
--- then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
--- the instance has an inbox or does not run.
---
--- name: LockReceiver :one
-INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
-SELECT
-    e.instance_id, e.version_id, e.code_id, CAST(@lock_token AS TEXT), CAST(@locked_until AS INTEGER),
-    CAST(@now AS INTEGER), CAST(@locked_until AS INTEGER)
-FROM instances AS i
-JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-WHERE i.instance_id = @instance_id
-  AND e.status = 'Running'
-ON CONFLICT (instance_id) DO NOTHING
-RETURNING
-    version_id,
-    code_id,
-    (SELECT n.orchestration_name FROM instances AS n WHERE n.instance_id = @instance_id) AS orchestration_name,
-    (SELECT v.orchestration_version FROM instances AS v WHERE v.instance_id = @instance_id) AS orchestration_version,
-    (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = @instance_id) AS execution_id,
-    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = @instance_id) AS has_values;
-
 -- Adds an inbox for a running instance, for a caller that knows that there is none and knows what
--- the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
+-- the inbox should contain. It may have a head, or wait. Adds no row if there is an inbox.
 --
 -- name: AddInbox :execresult
-INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
-VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @wake_at)
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
+VALUES (@instance_id, @version_id, @code_id, @head_id, @wake_at)
 ON CONFLICT (instance_id) DO NOTHING;
 
 -- Adds an inbox for a visible start that has just been added and has no instance, if the start is
@@ -507,20 +485,6 @@ INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
 SELECT n.instance_id, 0, CAST(@code_id AS INTEGER), CAST(@message_id AS INTEGER)
 FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
 WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
-ON CONFLICT (instance_id) DO NOTHING;
-
--- Adds a locked inbox for a start that the caller adds as the id's only message, if nothing uses the
--- id and nothing is stored under it. Adds no row otherwise.
---
--- name: AddLockedStartInbox :execrows
-INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
-SELECT
-    n.instance_id, 0, CAST(@code_id AS INTEGER), CAST(@lock_token AS TEXT), CAST(@locked_until AS INTEGER),
-    CAST(@now AS INTEGER), CAST(@locked_until AS INTEGER)
-FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
-WHERE NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = n.instance_id)
-  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
-  AND NOT EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id)
 ON CONFLICT (instance_id) DO NOTHING;
 
 -- name: GetLock :one

@@ -1,13 +1,8 @@
--- Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
--- inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
+-- Adds a message. Then the caller refreshes the instance's inbox.
 --
 -- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (
-    instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at, lock_token, attempt_count, unnamed_count
-)
-VALUES (
-    @instance_id, @kind, @queue, @code_id, @work_item, @payload_id, @visible_at, @created_at, @lock_token, @attempt_count, @unnamed_count
-);
+INSERT INTO orchestrator_queue (instance_id, kind, queue, code_id, work_item, payload_id, visible_at, created_at)
+VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @payload_id, @visible_at, @created_at);
 
 -- Whether a new queue message waits without making its instance fetchable (kind 4): behind an
 -- older one of its queue, or because a message of another queue makes the instance fetchable.

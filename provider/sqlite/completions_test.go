@@ -100,19 +100,18 @@ func (e ending) left() (turns []string) {
 	}
 }
 
-// Completions become the turn that their call takes, all of the instance and at its first
+// Completions are in the turn that their call takes, all of the instance and at its first
 // attempt, when nothing comes before. What the call may not take is there for others.
-func TestCompletionsAreHandedOn(t *testing.T) {
+func TestCallTakesTheTurnOfItsCompletions(t *testing.T) {
 	t.Parallel()
 	turnOfA, turnOfB := "a Order 1 events, attempt 1: [2 4]", "b Order 1 events, attempt 1: [3]"
 	for name, c := range map[string]struct {
 		before func(ending)
 		params provider.TakeParams
 		taken  string
-		handed bool
 		left   []string
 	}{
-		"at once": {params: everything(), taken: turnOfA, handed: true, left: []string{turnOfB}},
+		"at once": {params: everything(), taken: turnOfA, left: []string{turnOfB}},
 		"after what is older": {
 			before: func(e ending) { must(e.T, e.EnqueueForOrchestrator(e.Context(), start("old"), 0)) },
 			params: everything(), taken: "old Order 0 events, attempt 1: []", left: []string{turnOfA, turnOfB},
@@ -141,17 +140,10 @@ func TestCompletionsAreHandedOn(t *testing.T) {
 				_, err := e.Take(t.Context(), c.params)
 				must(t, err)
 			}
-			if c.handed {
-				e.exec(`CREATE TRIGGER stored BEFORE UPDATE OF lock_token ON orchestrator_queue
-					WHEN new.lock_token IS NOT NULL BEGIN SELECT raise(ABORT, 'it was stored before'); END`)
-			}
 			taken := e.ends(c.params)
 			must(t, taken.Err)
 			if got := e.turn(taken.Turn); got != c.taken {
 				t.Errorf("took %q, want %q", got, c.taken)
-			}
-			if c.handed {
-				e.exec("DROP TRIGGER stored")
 			}
 			if diff := cmp.Diff(c.left, e.left()); diff != "" {
 				t.Errorf("left (-want +got):\n%s", diff)
@@ -168,8 +160,8 @@ func TestCompletionsAreHandedOn(t *testing.T) {
 	}
 }
 
-// When the turn that is handed on cannot be read, the activities have ended all the same.
-func TestHandingOnFails(t *testing.T) {
+// When the turn of the completions cannot be read, the activities have ended all the same.
+func TestActivitiesEndWhenTheirTurnCannotBeRead(t *testing.T) {
 	t.Parallel()
 	e := newEnding(t)
 	e.exec("ALTER TABLE history RENAME TO away")
