@@ -14,9 +14,8 @@
 //
 // The tables and procedures are in sql/schema and sql/procedures, as scripts that any SQL tool can run. Package
 // gen/mssqldb is generated from them, and this package calls it. Most calls of the contract are one round trip: a
-// remote call of one procedure, which is the whole transaction. Lists are sent as table-valued parameters, or as JSON
-// where the server or the schema's name does not allow that. `duroxide migrate up` or [Config].AutoMigrate creates
-// the schema.
+// remote call of one procedure, which is the whole transaction. Lists are sent as table-valued
+// parameters. `duroxide migrate up` or [Config].AutoMigrate creates the schema.
 //
 // A fetch that finds nothing holds no connection while it waits. It looks again when another call of this process has
 // added work, when a delay that this process set has passed, or when it is time to poll for work of other processes
