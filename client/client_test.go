@@ -218,8 +218,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A wait for a key begins before the instance is there, and ends with the value, with an end without the key, or with the
-// instance's deletion.
+// A wait for a key begins before the instance is there, and ends with the value, with an end without the key, or with
+// the instance's deletion.
 func TestWaitForKey(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
@@ -278,8 +278,8 @@ func (k keys) GetKVValue(ctx context.Context, instance, key string) (*string, er
 	return k.read(func() (*string, error) { return k.Provider.GetKVValue(ctx, instance, key) })
 }
 
-// Trouble of the store that may pass is waited out also when the instance has ended meanwhile, and an error that stays ends
-// the wait.
+// Trouble of the store that may pass is waited out also when the instance has ended meanwhile, and an error that stays
+// ends the wait.
 func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)

@@ -24,8 +24,8 @@ var (
 )
 `
 
-// TestDocument compiles the code in docs/duroxidevet.md: of each finding the first block is reported, and the second has
-// no finding. Every kind of finding has its heading, to which a finding's link leads.
+// TestDocument compiles the code in docs/duroxidevet.md: of each finding the first block is reported, and the second
+// has no finding. Every kind of finding has its heading, to which a finding's link leads.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/duroxidevet.md"))

@@ -145,8 +145,8 @@ func (w *walk) awaitedTimer(stack []ast.Node, library, ctx string) []fix {
 	return w.slept(stack[:i-1], receive, call, library+".Sleep("+ctx+", ")
 }
 
-// awaited turns `x := call` into a call that is recorded and may fail, in a function that returns an error. method is one
-// that the statement may call of the result, and that goes.
+// awaited turns `x := call` into a call that is recorded and may fail, in a function that returns an error. method is
+// one that the statement may call of the result, and that goes.
 func (w *walk) awaited(stack []ast.Node, text, method string) []fix {
 	call, i := callOf(stack)
 	if call == nil || i < 1 {

@@ -8,7 +8,8 @@ import (
 )
 
 // order reports whether the order of a map does no harm in a loop over it: each step does something that gives the same
-// whatever came before, such as a sum, an entry of another map under the same key, or a list that is sorted behind the loop.
+// whatever came before, such as a sum, an entry of another map under the same key, or a list that is sorted behind the
+// loop.
 func (w *walk) order(loop *ast.RangeStmt, stack []ast.Node) bool {
 	o := &ordered{walk: w, loop: loop, stack: stack}
 	o.written = o.writes()
@@ -389,8 +390,8 @@ func (o *ordered) gathers(target, value ast.Expr) bool {
 	return false
 }
 
-// sortedBehind reports whether the next statement that uses a list behind n, in n's block or one around it, sorts it. What
-// only asks for its length does not use it.
+// sortedBehind reports whether the next statement that uses a list behind n, in n's block or one around it, sorts it.
+// What only asks for its length does not use it.
 func (w *walk) sortedBehind(n ast.Node, list types.Object, stack []ast.Node) bool {
 	if list == nil {
 		return false
@@ -477,7 +478,8 @@ var sorting = map[string]bool{
 // absorbing are the functions to which the order of an iterator makes no difference.
 var absorbing = map[string]bool{"slices.Sorted": true, "slices.SortedFunc": true, "maps.Collect": true, "maps.Insert": true}
 
-// sortedAfterwards reports whether the order of maps.Keys and its like, the last node of the stack's call, does no harm.
+// sortedAfterwards reports whether the order of maps.Keys and its like, the last node of the stack's call, does no
+// harm.
 func (w *walk) sortedAfterwards(stack []ast.Node) bool {
 	calls := 0
 	for i, n := range slices.Backward(stack) {

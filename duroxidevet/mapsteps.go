@@ -44,8 +44,8 @@ func (o *ordered) writes() map[types.Object]bool {
 	return written
 }
 
-// reads notes what code in a step knows of other steps. The step's own entry of a map is nothing of others. Whether a map
-// has an entry for the value says only whether this is the first step with the value.
+// reads notes what code in a step knows of other steps. The step's own entry of a map is nothing of others. Whether a
+// map has an entry for the value says only whether this is the first step with the value.
 func (o *ordered) reads(code ast.Node) { o.when = o.knows(code, nil, o.when) }
 
 // knows is w with what code knows of other steps, except by itself, a variable that the code changes.
@@ -88,8 +88,8 @@ func (o *ordered) effect(target, value ast.Expr) bool {
 	return !w.first || !o.varies(target, o.loop.Value) && !o.varies(value, o.loop.Value)
 }
 
-// varies reports whether code uses a variable of the loop or of its body, other than but: whether it may differ from step
-// to step.
+// varies reports whether code uses a variable of the loop or of its body, other than but: whether it may differ from
+// step to step.
 func (o *ordered) varies(code, but ast.Expr) (varies bool) {
 	if code == nil {
 		return false

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestReplayCheckFindsTheOthers makes the mistakes of which the analyser tells nothing, and runs the replay check of package
-// orchestrationtest on each: every run is replayed at every prefix, and the histories of before the mistake are replayed
-// against the code with it. Both together must find 95 % of all mistakes. With DUROXIDEVET_REPLAY_ALL set the replay
-// check tries the other mistakes too, and the log says what it would find without the analyser.
+// TestReplayCheckFindsTheOthers makes the mistakes of which the analyser tells nothing, and runs the replay check of
+// package orchestrationtest on each: every run is replayed at every prefix, and the histories of before the mistake are
+// replayed against the code with it. Both together must find 95 % of all mistakes. With DUROXIDEVET_REPLAY_ALL set the
+// replay check tries the other mistakes too, and the log says what it would find without the analyser.
 func TestReplayCheckFindsTheOthers(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("DUROXIDEVET_REPLAY_ALL") != ""
@@ -64,8 +64,8 @@ func TestReplayCheckFindsTheOthers(t *testing.T) {
 	}
 }
 
-// replayFinding is what the replay check says of code that does not repeat itself, does not fit a history, or waits outside
-// its context.
+// replayFinding is what the replay check says of code that does not repeat itself, does not fit a history, or waits
+// outside its context.
 var replayFinding = regexp.MustCompile(`does not repeat itself|the code now asks for|but history goes on with|is not registered \(versions that are|blocked for`)
 
 // writeMutant writes an example with a mistake as a package, and beside it what checks it.

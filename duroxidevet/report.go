@@ -72,7 +72,8 @@ func (c *checker) causeOf(f *function, weak bool) *hazardFact {
 	return nil
 }
 
-// causeOfCall says why a call is not deterministic. What an orchestration function of this module does is reported there.
+// causeOfCall says why a call is not deterministic. What an orchestration function of this module does is reported
+// there.
 func (c *checker) causeOfCall(call call) *hazardFact {
 	if f := c.byObject[call.callee]; f != nil {
 		if f.context {

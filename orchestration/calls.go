@@ -88,8 +88,8 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 // before the call. A message is read when its future is awaited, wins a [Select] or an [Any], or reports that it is
 // ready. The first 100 unread messages survive [ContinueAsNew].
 //
-// A function that reads more than 100 waiting messages in a row fails. Let a loop that may find so many sleep after every
-// 50.
+// A function that reads more than 100 waiting messages in a row fails. Let a loop that may find so many sleep after
+// every 50.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }

@@ -57,8 +57,8 @@ func (c *Context) Info() Info { return Info(c.env.Info()) }
 // decides anything else by it fails on replay.
 func (c *Context) Replaying() bool { return c.env.Replaying() }
 
-// mustOwn ends a goroutine that is not the function's, before it runs anything that may panic: nobody recovers there, and
-// the process would end.
+// mustOwn ends a goroutine that is not the function's, before it runs anything that may panic: nobody recovers there,
+// and the process would end.
 func (c *Context) mustOwn() { _ = c.env.Replaying() }
 
 // Logger returns base, or the default logger when base is nil, with the

@@ -70,7 +70,8 @@ type (
 	// OrchestrationContinuedAsNew ends an execution; Input starts the next one.
 	OrchestrationContinuedAsNew struct {
 		Input string
-		// DroppedMessages counts the unread queue messages that the next execution does not get. Our runtime drops none.
+		// DroppedMessages counts the unread queue messages that the next execution does not get. Our runtime drops
+		// none.
 		DroppedMessages uint64
 	}
 	// OrchestrationCancelRequested records an accepted cancellation.

@@ -33,7 +33,8 @@ func TestHeadersNameTheStoresMethods(t *testing.T) {
 // calls holds what each function of the store names: functions, methods with a dot, and generated methods behind q.
 type calls map[string]map[string]bool
 
-// readStore reads what the functions of provider/mssql name. Methods of one name are taken together, whatever their type.
+// readStore reads what the functions of provider/mssql name. Methods of one name are taken together, whatever their
+// type.
 func readStore(t *testing.T) calls {
 	t.Helper()
 	names, err := filepath.Glob("../provider/mssql/*.go")

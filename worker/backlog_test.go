@@ -123,7 +123,8 @@ func TestBacklogIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// backlogVariable is how many messages TestBacklogSurvivesKills has a queue of. Anybody may set it to 100000, for minutes.
+// backlogVariable is how many messages TestBacklogSurvivesKills has a queue of. Anybody may set it to 100000, for
+// minutes.
 const backlogVariable = "DUROXIDE_TEST_BACKLOG"
 
 // backlog is that number.
@@ -213,8 +214,8 @@ func survive(t *testing.T, store provider.Provider, total int, address ...string
 	}
 }
 
-// mortalReader, as the value of mortalVariable, makes this test binary a worker that reads a queue until it is killed and
-// says how far it is.
+// mortalReader, as the value of mortalVariable, makes this test binary a worker that reads a queue until it is killed
+// and says how far it is.
 const mortalReader = "reader"
 
 // readerOptions are those of its workers. The lease of a turn is short, so that the next worker need not wait long for

@@ -113,7 +113,8 @@ func TestCachedFunctionRunsOnce(t *testing.T) {
 		for cached, want := range map[int]int32{0: 1, -1: 51} {
 			var runs atomic.Int32
 			def := steps(50, &runs)
-			// One slot, so that a turn seldom overtakes the one before, whose function is put back just after its commit.
+			// One slot, so that a turn seldom overtakes the one before, whose function is put back just after its
+			// commit.
 			_, stop := cacheWorker(t, store, Options{CachedInstances: cached, OrchestrationConcurrency: 1}, nil, def, addOne)
 			run, err := client.Start(t.Context(), client.New(store), def, fmt.Sprint("cached", cached), 7)
 			if err != nil {

@@ -22,8 +22,8 @@ package worker
 // Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker
 // has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go and taking.go
 // (how work is found), runners.go (the goroutines that
-// turns run on there); for turns orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go (functions between their
-// turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go
+// turns run on there); for turns orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go
+// (functions between their turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go
 // (histories that the code does not fit), poison.go and misuse.go (functions that break the
 // rules); for activities activities.go (the loops), call.go (what one of them needs),
 // outcome.go (what came of it), acks.go (acknowledged together), attach.go (those whose lease

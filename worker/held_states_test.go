@@ -39,8 +39,8 @@ type heldFleet struct {
 	undone atomic.Int32
 }
 
-// TestDeployWithoutAVersionHoldsInstances: ten instances each in eleven states, a deploy without their version for a day,
-// and the rollback: all end right.
+// TestDeployWithoutAVersionHoldsInstances: ten instances each in eleven states, a deploy without their version for a
+// day, and the rollback: all end right.
 func TestDeployWithoutAVersionHoldsInstances(t *testing.T) {
 	t.Parallel()
 	heldForADay(t, func(f *heldFleet) {

@@ -30,8 +30,9 @@ func onlyTag(t *testing.T, tag string) provider.TagFilter {
 	return tags
 }
 
-// TestWorkThatNobodyTakesIsTold: an orchestration whose name is misspelt, an activity that nobody has, one whose tag nobody
-// serves and, as all workers have tags, the clock are told once in the log after QuietTime, and at once to whoever asks.
+// TestWorkThatNobodyTakesIsTold: an orchestration whose name is misspelt, an activity that nobody has, one whose tag
+// nobody serves and, as all workers have tags, the clock are told once in the log after QuietTime, and at once to
+// whoever asks.
 func TestWorkThatNobodyTakesIsTold(t *testing.T) {
 	t.Parallel()
 	callTPU := orchestration.New("CallTPU", func(ctx *orchestration.Context, in string) (string, error) {
@@ -93,8 +94,8 @@ func TestWorkThatNobodyTakesIsTold(t *testing.T) {
 	})
 }
 
-// TestHeldInstancesCanBeCancelled: a request ends an instance that waits for code that nobody has, whether it has begun or
-// not. One with code that cleans up waits for the code, and then cleans up.
+// TestHeldInstancesCanBeCancelled: a request ends an instance that waits for code that nobody has, whether it has begun
+// or not. One with code that cleans up waits for the code, and then cleans up.
 func TestHeldInstancesCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

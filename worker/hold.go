@@ -89,8 +89,8 @@ func (t *turn) note(b begin, reason string, pause func(times uint32) time.Durati
 	return held.times, delay
 }
 
-// endsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with code
-// that cleans up it waits for that, like everything else.
+// endsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with
+// code that cleans up it waits for that, like everything else.
 func (t *turn) endsByRequest(b begin) bool {
 	if len(t.item.History) > 0 {
 		if started, ok := t.item.History[0].Kind.(provider.OrchestrationStarted); ok && started.CleansUp {

@@ -29,8 +29,8 @@ type moment = int64
 // killVariable is how many moments are passed over between two that are tried: 0 tries all, in half a minute.
 const killVariable = "DUROXIDE_TEST_KILLS_APART"
 
-// A worker that is killed between any two of its calls to the store, and so between any two events, costs no retried call an
-// attempt beyond its policy, and its saga undoes each charge once.
+// A worker that is killed between any two of its calls to the store, and so between any two events, costs no retried
+// call an attempt beyond its policy, and its saga undoes each charge once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	apart := int64(12)
@@ -50,8 +50,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// killedAt runs an order by a worker that dies at a moment, and by another one, and checks its history. It reports whether the
-// first one has died: it may have ended the order before.
+// killedAt runs an order by a worker that dies at a moment, and by another one, and checks its history. It reports
+// whether the first one has died: it may have ended the order before.
 func killedAt(t *testing.T, at moment) (died bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprint(at, ".db"))

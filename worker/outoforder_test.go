@@ -43,7 +43,8 @@ func (s *broken) AbandonWorkItem(ctx context.Context, params provider.AbandonPar
 	return s.Provider.AbandonWorkItem(ctx, params)
 }
 
-// A store that somebody has to mend costs no attempt, however long that takes: neither a turn nor an activity is poison afterwards.
+// A store that somebody has to mend costs no attempt, however long that takes: neither a turn nor an activity is poison
+// afterwards.
 func TestStoreThatIsOutOfOrderCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	store := &broken{Provider: openStore(t), given: make(chan provider.AbandonParams, 64)}

@@ -90,14 +90,16 @@ func (c *call) readAgain(ctx context.Context, err error) {
 	}
 }
 
-// undecodableTry counts the tries of work that cannot be decoded, and returns how long it is hidden, which doubles each time.
+// undecodableTry counts the tries of work that cannot be decoded, and returns how long it is hidden, which doubles each
+// time.
 func (w *Worker) undecodableTry(key workKey, err error) (tries uint32, delay time.Duration) {
 	w.failed(key, err)
 	tries = w.undecodable.update(key, func(times uint32) uint32 { return times + 1 })
 	return tries, w.unregisteredDelay(tries)
 }
 
-// tellsTry reports whether the log tells of a try of work that may wait for ever: the first, the second, the fourth and so on.
+// tellsTry reports whether the log tells of a try of work that may wait for ever: the first, the second, the fourth and
+// so on.
 func tellsTry(tries uint32) bool { return tries&(tries-1) == 0 }
 
 // readable forgets that work could not be decoded.
@@ -107,8 +109,8 @@ func (w *Worker) readable(key workKey) {
 	}
 }
 
-// noAttempt reports that work is given back for a reason that is not the work's: its payloads could not be encoded, or the
-// store is out of order. It would otherwise be poison when somebody has mended what was wrong.
+// noAttempt reports that work is given back for a reason that is not the work's: its payloads could not be encoded, or
+// the store is out of order. It would otherwise be poison when somebody has mended what was wrong.
 func noAttempt(err error) bool {
 	return errors.Is(err, codec.ErrNotEncoded) || errors.Is(err, provider.ErrOutOfOrder)
 }

@@ -51,8 +51,8 @@ func TestOutageIsToldEverMoreRarely(t *testing.T) {
 	})
 }
 
-// A store that fails now and then is told ever more rarely, too: not at each failure. An outage of a second or more is told
-// all the same.
+// A store that fails now and then is told ever more rarely, too: not at each failure. An outage of a second or more is
+// told all the same.
 func TestFlappingStoreIsToldEverMoreRarely(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestSilentStoreIsTold(t *testing.T) {
 	})
 }
 
-// An acknowledgement that does not return and is given up, as its lease is lost, is not repeated: the store is back when
-// it answers something else.
+// An acknowledgement that does not return and is given up, as its lease is lost, is not repeated: the store is back
+// when it answers something else.
 func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,8 +206,8 @@ func (h *readHistories) ReadWithExecution(_ context.Context, instance string, _ 
 	return h.events[instance], nil
 }
 
-// Many activities of one tag whose results other workers receive don't hide that nobody serves another tag, and cost one
-// read.
+// Many activities of one tag whose results other workers receive don't hide that nobody serves another tag, and cost
+// one read.
 func TestServedTagHidesNoOther(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

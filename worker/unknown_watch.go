@@ -161,8 +161,8 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 	return nil
 }
 
-// settleUnknown ends a turn of the watch, unless somebody has its code by now, or it was fetched for a request that needs
-// the code.
+// settleUnknown ends a turn of the watch, unless somebody has its code by now, or it was fetched for a request that
+// needs the code.
 func (t *turn) settleUnknown(ctx context.Context) (settle func()) {
 	u := t.unknown
 	giveBack := func() { t.abandon(ctx, 0, true) }

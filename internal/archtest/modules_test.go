@@ -92,8 +92,8 @@ func checkModule(t *testing.T, folder string, m goModule) {
 	}
 }
 
-// TestPinnedToolsStayApart: a user of the library must never download sqlc or a linter, and the file that pins them holds
-// nothing else, so that an upgrade of a linter is a change of one file that touches no code.
+// TestPinnedToolsStayApart: a user of the library must never download sqlc or a linter, and the file that pins them
+// holds nothing else, so that an upgrade of a linter is a change of one file that touches no code.
 func TestPinnedToolsStayApart(t *testing.T) {
 	t.Parallel()
 	const pins = "tools/pinned"
@@ -116,8 +116,8 @@ func TestPinnedToolsStayApart(t *testing.T) {
 // included. docs/decisions/2026-11-29-modules.md says what they are.
 const mostModules = 40
 
-// TestImportersListFewModules makes a program that imports the runtime and the SQLite store, and counts its modules. What is
-// in our go.mod reaches that list although the program links none of it.
+// TestImportersListFewModules makes a program that imports the runtime and the SQLite store, and counts its modules.
+// What is in our go.mod reaches that list although the program links none of it.
 func TestImportersListFewModules(t *testing.T) {
 	t.Parallel()
 	library, err := filepath.Abs(root)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// tsqlPlaces are the files of the module that may hold T-SQL as text. All else is a file of sql/, reviewed and linted as
-// such and typed by the generator.
+// tsqlPlaces are the files of the module that may hold T-SQL as text. All else is a file of sql/, reviewed and linted
+// as such and typed by the generator.
 var tsqlPlaces = map[string]string{
 	"provider/mssql/migrate/statements.go":     "a plan is text, with values and names in it, and the lock is taken before there is a schema",
 	"provider/mssql/migrate/definition.go":     "messages say which statements a script may have",
@@ -27,8 +27,8 @@ var tsqlPlaces = map[string]string{
 
 const doctorAdvises = "what the doctor tells an administrator to execute, with names in it"
 
-// otherFolders are not looked at: SQLite's SQL, generated code, what an application writes, what T-SQL is the subject of, programs of developers, and
-// what only tests import.
+// otherFolders are not looked at: SQLite's SQL, generated code, what an application writes, what T-SQL is the subject
+// of, programs of developers, and what only tests import.
 var otherFolders = []string{"provider/sqlite", "gen", "examples", "tsql", "tools", "internal/testsupport", "provider/mssql/mssqltest", "provider/mssql/internal", "provider/providertest"}
 
 // statement is the beginning of a statement in T-SQL as this project writes it, or an object that only T-SQL names.
@@ -100,7 +100,8 @@ func TestTSQLIsInFiles(t *testing.T) {
 	}
 }
 
-// TestStatementsAreTold has what the search finds, pieces of a statement that is put together among it, and what is no T-SQL.
+// TestStatementsAreTold has what the search finds, pieces of a statement that is put together among it, and what is no
+// T-SQL.
 func TestStatementsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

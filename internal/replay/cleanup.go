@@ -79,8 +79,8 @@ func (e *engine) arrivingCancelRequest() (request provider.OrchestrationCancelRe
 }
 
 // cancelBlocked ends an execution that is cancelled although its function blocks, unless the function
-// is to clean up or its history is only checked. Any other error is the turn's. The function may still be running, so its side is
-// left to it and not looked at again.
+// is to clean up or its history is only checked. Any other error is the turn's. The function may still be running, so
+// its side is left to it and not looked at again.
 func (e *engine) cancelBlocked(ctx context.Context, err error) error {
 	reason, cancelled := e.cancelRequest()
 	blocked, ok := errors.AsType[*BlockedError](err)

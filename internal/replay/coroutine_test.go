@@ -180,7 +180,8 @@ func TestBlockedFunctionThatReturns(t *testing.T) {
 	<-ended
 }
 
-// A function that only looks at its context ends with its turn, too, such as a loop that asks whether a result is there.
+// A function that only looks at its context ends with its turn, too, such as a loop that asks whether a result is
+// there.
 func TestBlockedFunctionThatLooks(t *testing.T) {
 	t.Parallel()
 	for name, look := range map[string]func(f flow, h *replay.Handle, b *replay.Branch){

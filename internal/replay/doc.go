@@ -16,8 +16,8 @@
 // (queue messages become events), engine.go (the walk along the history),
 // apply.go (one event), match.go and misfit.go (does the code still fit the history), env.go
 // and handle.go (the function's side), coroutine.go (the taking of turns),
-// branch.go (parts of the function that run beside each other), blocked.go (functions that do not give control back), convert.go (actions become
-// events), subscription.go and policy.go (waits,
+// branch.go (parts of the function that run beside each other), blocked.go (functions that do not give control back),
+// convert.go (actions become events), subscription.go and policy.go (waits,
 // dequeues and what becomes of dropped ones), finish.go (the outcome), stuck.go (waits for nothing), effects.go
 // (outgoing items and metadata), limits.go, extent.go (how much a turn and a history
 // may hold), suspend.go (from one turn to the next).

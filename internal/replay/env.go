@@ -230,8 +230,8 @@ func (v *Env) KVBefore(ms uint64) []string {
 	return slices.DeleteFunc(keys, func(key string) bool { return v.kv[key].LastUpdatedAtMs >= ms })
 }
 
-// takeRecordedTimes gives the keys that a replay has set since it was last polled the times that the history has, which are
-// those that the function saw.
+// takeRecordedTimes gives the keys that a replay has set since it was last polled the times that the history has, which
+// are those that the function saw.
 func (v *Env) takeRecordedTimes() {
 	e, next := v.engine, 0
 	for at := e.at; at < e.persisted && next < len(v.emitted); at++ {

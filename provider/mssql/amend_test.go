@@ -11,8 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// TestAmendmentIsFound runs one scenario of the kit as tools/mutate does, on a procedure that compares the end of a lease the wrong
-// way: the scenario fails.
+// TestAmendmentIsFound runs one scenario of the kit as tools/mutate does, on a procedure that compares the end of a
+// lease the wrong way: the scenario fails.
 func TestAmendmentIsFound(t *testing.T) {
 	t.Parallel()
 	if !mssqltest.Server(t).InProcess {

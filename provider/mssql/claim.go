@@ -91,8 +91,8 @@ func mayHold(ctx context.Context, err error) bool {
 	if _, unsent := errors.AsType[*unconnected](err); unsent {
 		return false
 	}
-	// What the procedures refuse they refuse before they lock anything. Other errors may come from reading what the call
-	// has locked, which is committed by then.
+	// What the procedures refuse they refuse before they lock anything. Other errors may come from reading what the
+	// call has locked, which is committed by then.
 	return !isRefused(err) || ctx.Err() != nil
 }
 

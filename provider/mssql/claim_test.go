@@ -101,8 +101,8 @@ func TestClaimGivesBackWhatItMayHold(t *testing.T) {
 	}
 }
 
-// What a call has locked is committed before it is read: a server that fails to read it has locked it, and is at work on
-// the call no more.
+// What a call has locked is committed before it is read: a server that fails to read it has locked it, and is at work
+// on the call no more.
 func TestGivingBackAfterAnAnswerIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,8 @@ func storedCode(code *provider.CodeName) (name, version *string) {
 	return name, version
 }
 
-// fitsCode reports whether a stored form fits its column, which has room for a name of the greatest length and its guard.
+// fitsCode reports whether a stored form fits its column, which has room for a name of the greatest length and its
+// guard.
 func fitsCode(text string) bool {
 	return len(text) <= maxKey || len(utf16.Encode([]rune(text))) <= maxKey+1
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// A name whose stored form is too long for its column, as that of control characters is, is one that work cannot be selected
-// by: any worker takes the work.
+// A name whose stored form is too long for its column, as that of control characters is, is one that work cannot be
+// selected by: any worker takes the work.
 func TestNameWhoseStoredFormIsTooLong(t *testing.T) {
 	t.Parallel()
 	store := emptyStore(t, 2)

@@ -50,7 +50,8 @@ type Config struct {
 
 	// MaxOpenConns is the most connections that the store opens. Default: the number in
 	// the environment variable DUROXIDE_SQL_POOL_MAX, or 10. A fetch that waits holds
-	// none. Of more than three, two are kept for renewing leases. [New] ignores it, and ConnMaxIdleTime and ConnMaxLifetime with it.
+	// none. Of more than three, two are kept for renewing leases. [New] ignores it, and ConnMaxIdleTime and
+	// ConnMaxLifetime with it.
 	MaxOpenConns int
 
 	// MaxRetries is how often the store repeats a call that failed without any effect, such as a deadlock's victim.

@@ -24,9 +24,9 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// TestNoIndexFailsWork drops and disables each nonclustered index of the schema while all kinds of work run. No orchestration fails for
-// that, verify names the index, up restores it, and the work goes on, with no attempt counted but those that were under
-// way. In part, each index is dropped or disabled, by turns.
+// TestNoIndexFailsWork drops and disables each nonclustered index of the schema while all kinds of work run. No
+// orchestration fails for that, verify names the index, up restores it, and the work goes on, with no attempt counted
+// but those that were under way. In part, each index is dropped or disabled, by turns.
 func TestNoIndexFailsWork(t *testing.T) {
 	t.Parallel()
 	if racing.On {
@@ -227,7 +227,8 @@ func (s *site) damage(t *testing.T, round, index, statement string, want migrate
 
 var errUnderWay = errors.New("the orchestration has not ended")
 
-// awaitRefusals waits until calls were refused several times, or until the orchestration has ended without that, and returns how.
+// awaitRefusals waits until calls were refused several times, or until the orchestration has ended without that, and
+// returns how.
 func (s *site) awaitRefusals(ended <-chan error) error {
 	for range 4 {
 		select {

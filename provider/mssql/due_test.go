@@ -14,8 +14,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// Rule T2: however many timers are due at once, the lease of a turn begins when it is taken. No turn loses its lease, so none is tried
-// twice and none ends as poison. With DUROXIDE_TEST_MSSQL_READY=1000000 there are 10000 timers.
+// Rule T2: however many timers are due at once, the lease of a turn begins when it is taken. No turn loses its lease,
+// so none is tried twice and none ends as poison. With DUROXIDE_TEST_MSSQL_READY=1000000 there are 10000 timers.
 func TestTimersDueAtOnce(t *testing.T) {
 	t.Parallel()
 	const lease, claimers = 5 * time.Second, 4

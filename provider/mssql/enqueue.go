@@ -60,9 +60,9 @@ func (s *Store) send(ctx context.Context, operation, instance string, run func(c
 //
 // The transaction must be in the store's database, under any isolation level except SNAPSHOT (errors.ErrUnsupported).
 // The message is sent under READ COMMITTED; the transaction's own level does not change. Until the transaction ends
-// it holds the lock of the instance. Turns of the instance, and other calls that send to it, wait for this lock; leases of other instances are renewed meanwhile. The
-// first start of an orchestration in a version also blocks other first starts of that version. Keep the transaction
-// short, and send to several instances in the order of their ids.
+// it holds the lock of the instance. Turns of the instance, and other calls that send to it, wait for this lock; leases
+// of other instances are renewed meanwhile. The first start of an orchestration in a version also blocks other first
+// starts of that version. Keep the transaction short, and send to several instances in the order of their ids.
 //
 // The call itself may wait for locks: ctx limits it, Config.CallTimeout does not. Fetches find the message with their
 // next poll (Config.MaxPollInterval), also in this process, because nothing tells the store when the transaction

@@ -260,8 +260,8 @@ func (s *shop) testCancelled(t *testing.T) {
 	s.checkRefused(t, tx, "cancelled too")
 }
 
-// sendWaiting calls EnqueueTx, waits until the server has it wait for the holder's transaction, and returns where its error
-// will be.
+// sendWaiting calls EnqueueTx, waits until the server has it wait for the holder's transaction, and returns where its
+// error will be.
 func (s *shop) sendWaiting(ctx context.Context, t *testing.T, holder, tx *sql.Tx, order string) <-chan error {
 	t.Helper()
 	held, waiting := s.session(t, holder), s.session(t, tx)
@@ -271,8 +271,8 @@ func (s *shop) sendWaiting(ctx context.Context, t *testing.T, holder, tx *sql.Tx
 	return sent
 }
 
-// session is the server's number of the session that the transaction is in. It skips the test if the login may not look at
-// other sessions, which would then wait for a sign that never comes.
+// session is the server's number of the session that the transaction is in. It skips the test if the login may not look
+// at other sessions, which would then wait for a sign that never comes.
 func (s *shop) session(t *testing.T, tx *sql.Tx) (session int) {
 	t.Helper()
 	ok(t, tx.QueryRowContext(t.Context(), "SELECT @@SPID").Scan(&session))
@@ -367,8 +367,8 @@ func (s *shop) testHold(t *testing.T) {
 	}
 }
 
-// testIsolation sends in transactions of every level, on a connection that nobody uses afterwards: the level may outlast
-// the transaction. It is sent under each but SNAPSHOT, and the transaction's own level is what it was.
+// testIsolation sends in transactions of every level, on a connection that nobody uses afterwards: the level may
+// outlast the transaction. It is sent under each but SNAPSHOT, and the transaction's own level is what it was.
 func (s *shop) testIsolation(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{
 		sql.LevelSnapshot, sql.LevelSerializable, sql.LevelRepeatableRead, sql.LevelReadUncommitted,

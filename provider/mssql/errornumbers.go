@@ -234,9 +234,9 @@ func judgeNumbers(reported sqlserver.Error) fault {
 	return fault{advice: "unexpected error of the server, please report it" + detail(reported)}
 }
 
-// judgeSeverity tells what the severity of an error means whose number is not known. The server ends the session with one from 20 on;
-// 17 is a lack of resources or a limit that an administrator has set, and 19 a limit that nobody can set. A turn that such an error
-// meets must not count as refused: its orchestration would fail.
+// judgeSeverity tells what the severity of an error means whose number is not known. The server ends the session with
+// one from 20 on; 17 is a lack of resources or a limit that an administrator has set, and 19 a limit that nobody can
+// set. A turn that such an error meets must not count as refused: its orchestration would fail.
 func judgeSeverity(severity uint8) (f fault, known bool) {
 	switch {
 	case severity >= 20:

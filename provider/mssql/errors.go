@@ -30,8 +30,8 @@ var (
 	ErrBusy = errors.New("database is busy")
 	// ErrFull reports a database without free space. Nothing was stored; try again when there is space.
 	ErrFull = errors.New("database is full")
-	// ErrReadOnly reports a database or replica that is read-only. Nothing was stored; try again when it is writable, as
-	// after a failover.
+	// ErrReadOnly reports a database or replica that is read-only. Nothing was stored; try again when it is writable,
+	// as after a failover.
 	ErrReadOnly = errors.New("database is read-only")
 	// ErrLogin reports a login that the server refuses: for who it is, or for where it comes from.
 	ErrLogin = errors.New("login failed")

@@ -89,8 +89,8 @@ func TestJudgeUnknownNumbers(t *testing.T) {
 	}
 }
 
-// Of a number that is not known, the severity tells whether to try again: from 20 on the server has ended the session, so that the
-// outcome of the call is unknown, and 17 and 19 are a lack of resources.
+// Of a number that is not known, the severity tells whether to try again: from 20 on the server has ended the session,
+// so that the outcome of the call is unknown, and 17 and 19 are a lack of resources.
 func TestJudgeSeverities(t *testing.T) {
 	t.Parallel()
 	for severity, want := range map[uint8]fault{13: {}, 16: {}, 17: exhausted, 18: {}, 19: exhausted, 20: cutOff, 21: cutOff, 24: cutOff} {
@@ -189,8 +189,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// What Azure's gateway refuses an administrator can mend, which each text says how: nobody repeats it at once, and who holds a lock
-// keeps it.
+// What Azure's gateway refuses an administrator can mend, which each text says how: nobody repeats it at once, and who
+// holds a lock keeps it.
 func TestRefusalsOfTheGateway(t *testing.T) {
 	t.Parallel()
 	for number, advice := range map[int32]string{
@@ -224,8 +224,9 @@ func TestUnsentCallsOfHoldersAreRetryable(t *testing.T) {
 	}
 }
 
-// To whoever holds a lock only a value that the server does not take is refused for good. Every other number is of unknown outcome,
-// whoever knows it: a failed turn or a cancelled activity is the work of years, and an index is made again in minutes.
+// To whoever holds a lock only a value that the server does not take is refused for good. Every other number is of
+// unknown outcome, whoever knows it: a failed turn or a cancelled activity is the work of years, and an index is made
+// again in minutes.
 func TestOnlyListedNumbersArePermanentToHolders(t *testing.T) {
 	t.Parallel()
 	refused := []int32{220, 232, 241, 242, 244, 245, 248, 295, 511, 515, 547, 1946, 2628, 8029, 8114, 8115, 8152, 8169}

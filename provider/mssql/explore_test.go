@@ -10,8 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// The store's operations run beside each other in many orders, with row versions and without, and with other plans than the
-// planner's: what must hold does. What is known to fail is wanted to, so that whoever mends it moves it to what holds.
+// The store's operations run beside each other in many orders, with row versions and without, and with other plans than
+// the planner's: what must hold does. What is known to fail is wanted to, so that whoever mends it moves it to what
+// holds.
 func TestExploreOperations(t *testing.T) {
 	t.Parallel()
 	for _, versions := range []bool{false, true} {
@@ -33,7 +34,8 @@ func TestExploreOperations(t *testing.T) {
 	}
 }
 
-// holds explores a scenario. Its sessions take turns, so that the detector of races finds nothing in them: a few orders will do.
+// holds explores a scenario. Its sessions take turns, so that the detector of races finds nothing in them: a few orders
+// will do.
 func holds(t *testing.T, s tsqltest.Scenario, anyPlan bool) {
 	t.Helper()
 	if racing.Part() {
@@ -63,8 +65,8 @@ func fails(t *testing.T, known interleave.Scenario, s tsqltest.Scenario) {
 	t.Log(f)
 }
 
-// Several who want the same do not get the same, nor lose anything, on a server that ignores hints: correctness does not rest on
-// them (rule Q3).
+// Several who want the same do not get the same, nor lose anything, on a server that ignores hints: correctness does
+// not rest on them (rule Q3).
 func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	script, err := interleave.WithoutHints(mssqltest.Amendment(t))
@@ -77,8 +79,8 @@ func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios
 	}
 }
 
-// Fetches get what there is, and nobody gets what another one got, also where writes look at committed versions of rows before they
-// wait for a lock: as in Azure SQL Database.
+// Fetches get what there is, and nobody gets what another one got, also where writes look at committed versions of rows
+// before they wait for a lock: as in Azure SQL Database.
 func TestExploreOptimizedLocking(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	lab := interleave.NewLab(t, interleave.Variant{RowVersions: true, OptimizedLocking: true, Amend: mssqltest.Amendment(t)})

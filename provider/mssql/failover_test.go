@@ -34,7 +34,8 @@ func newFailover(t *testing.T, conns int) *failover {
 	return f
 }
 
-// atOnce makes calls beside each other, each of which has a connection of its own, and returns the highest number of those.
+// atOnce makes calls beside each other, each of which has a connection of its own, and returns the highest number of
+// those.
 func (f *failover) atOnce(t *testing.T, calls int) {
 	t.Helper()
 	var inside, done sync.WaitGroup
@@ -69,8 +70,8 @@ func (f *failover) write(t *testing.T, number int32) error {
 	})
 }
 
-// After a failover the connections that are open lead to what was the primary, and new ones to what is. One call finds out, and
-// none after it uses an old connection, however many were idle.
+// After a failover the connections that are open lead to what was the primary, and new ones to what is. One call finds
+// out, and none after it uses an old connection, however many were idle.
 func TestOldPrimaryIsLeft(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[int32]error{3906: ErrReadOnly, 976: nil} { // a call that is worth repeating finds the new primary itself

@@ -56,8 +56,8 @@ func (p *parent) completion(i int) provider.WorkItem {
 	return provider.ActivityCompletedItem{Instance: "p", ExecutionID: 1, ID: uint64(i) + 2, Result: "1"}
 }
 
-// Completions of one parent's activities wait for each other only until one of them has made the parent fetchable: as long as it is
-// ready, and as long as a turn holds it, 64 transactions with completions are open beside each other.
+// Completions of one parent's activities wait for each other only until one of them has made the parent fetchable: as
+// long as it is ready, and as long as a turn holds it, 64 transactions with completions are open beside each other.
 func TestCompletionsAreSideBySide(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{false, true} {
@@ -98,9 +98,9 @@ func TestCompletionsAreSideBySide(t *testing.T) {
 	}
 }
 
-// BenchmarkFanIn is 64 workers that complete activities of one parent, whose turns somebody takes meanwhile: with the inbox shared,
-// and with each completion locking it for itself. A completion takes 2 ms before its commit, as a server needs for its log.
-// waits/op is how many locks a completion has waited for.
+// BenchmarkFanIn is 64 workers that complete activities of one parent, whose turns somebody takes meanwhile: with the
+// inbox shared, and with each completion locking it for itself. A completion takes 2 ms before its commit, as a server
+// needs for its log. waits/op is how many locks a completion has waited for.
 func BenchmarkFanIn(b *testing.B) {
 	text, err := os.ReadFile("../../sql/procedures/ack_work_item.sql")
 	ok(b, err)

@@ -13,8 +13,8 @@ import (
 // childrenVariable says how many children the widest turn starts. The default costs a second. What has to hold is 2000.
 const childrenVariable = "DUROXIDE_TEST_MSSQL_CHILDREN"
 
-// A turn executes as many statements for many children, activities, events and cancellations as for a few (rule Q6: and locks all
-// inboxes at once, in order).
+// A turn executes as many statements for many children, activities, events and cancellations as for a few (rule Q6: and
+// locks all inboxes at once, in order).
 func TestTurnsExecuteFewStatements(t *testing.T) {
 	t.Parallel()
 	most := 300
@@ -33,8 +33,8 @@ func TestTurnsExecuteFewStatements(t *testing.T) {
 	}
 }
 
-// fanOut is what a turn touches that starts some children and as many activities, sends each child a message, and cancels as many
-// activities.
+// fanOut is what a turn touches that starts some children and as many activities, sends each child a message, and
+// cancels as many activities.
 func (c *crowd) fanOut(children int, parent string) tsqltest.Keys {
 	c.t.Helper()
 	ok(c.t, c.EnqueueForOrchestrator(c.t.Context(), startOf(parent, "Order"), 0))

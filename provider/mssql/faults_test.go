@@ -63,10 +63,10 @@ var repeated = map[string]error{
 // unrepeatable are the calls that do their work again when they are repeated.
 var unrepeatable = []string{"FetchOrchestrationItem", "FetchWorkItem", "EnqueueForOrchestrator", "EnqueueForWorker"}
 
-// TestCutAnywhere breaks connections, and gives calls up, at random points of random calls (rule Q11): before the request,
-// within it, between it and the answer, within that. What the call was to do is then there as a whole or not at all. A
-// call that says it has succeeded has; one that fails may have too, and is then answered, when it is repeated, with an
-// error that says so.
+// TestCutAnywhere breaks connections, and gives calls up, at random points of random calls (rule Q11): before the
+// request, within it, between it and the answer, within that. What the call was to do is then there as a whole or not
+// at all. A call that says it has succeeded has; one that fails may have too, and is then answered, when it is
+// repeated, with an error that says so.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	mssqltest.DSN(t)
@@ -92,8 +92,8 @@ type cutter struct {
 	t      *testing.T
 	random *rand.Rand
 	schema string
-	// owner and direct go to the server, db and proxied through the proxy, on one connection. It is used again if it has
-	// survived.
+	// owner and direct go to the server, db and proxied through the proxy, on one connection. It is used again if it
+	// has survived.
 	owner   *sql.DB
 	direct  *mssql.Store
 	proxy   *tdsproxy.Proxy
@@ -139,8 +139,8 @@ func (c *cutter) reopen() {
 	ok(c.t, err)
 }
 
-// TestCutFetchesGiveBack cuts fetches that the server carries out: the next one, of another process, gets the same at once,
-// for the first time.
+// TestCutFetchesGiveBack cuts fetches that the server carries out: the next one, of another process, gets the same at
+// once, for the first time.
 func TestCutFetchesGiveBack(t *testing.T) {
 	t.Parallel()
 	mssqltest.DSN(t)
@@ -161,8 +161,8 @@ func TestCutFetchesGiveBack(t *testing.T) {
 			if attempts := c.attempts(name); attempts != 1 {
 				t.Errorf("%s, %s: the next one is attempt %d, want 1 (0: there is nothing to fetch)", name, fault.what, attempts)
 			}
-			// A fetch that the server never began has nothing to give back, which the store tries for a while. The next fault
-			// is for the next fetch.
+			// A fetch that the server never began has nothing to give back, which the store tries for a while. The next
+			// fault is for the next fetch.
 			c.reopen()
 		}
 	}
@@ -248,8 +248,8 @@ func marked(t *testing.T, dsn string) (text, marker string) {
 }
 
 // awaitSessions waits until the server has no more than so many sessions under the marker: only when it has ended a
-// session that the client has given up is what that was carrying out done or undone. The server tells; how long it takes
-// is its own business.
+// session that the client has given up is what that was carrying out done or undone. The server tells; how long it
+// takes is its own business.
 func awaitSessions(t *testing.T, marker string, most func() int) {
 	t.Helper()
 	for more := true; more; {

@@ -11,8 +11,8 @@ import (
 
 // Rules about the head of an inbox, the message by which a fetch finds the instance.
 
-// A retry keeps an instance fetchable whose dead worker's lease has ended, also if the clock was set back, as after a failover to a
-// host that is behind, and the lease seems to be live again.
+// A retry keeps an instance fetchable whose dead worker's lease has ended, also if the clock was set back, as after a
+// failover to a host that is behind, and the lease seems to be live again.
 func TestRetryOfAHeldInstanceAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)

@@ -28,8 +28,8 @@ func manyEvents(t *testing.T) int {
 	return n
 }
 
-// A deletion takes time in proportion to what it deletes, however that is spread over executions: what is deleted stays in the
-// index until the end, and no portion passes over what the portions before it have deleted.
+// A deletion takes time in proportion to what it deletes, however that is spread over executions: what is deleted stays
+// in the index until the end, and no portion passes over what the portions before it have deleted.
 func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // with many events the subtests come one after the other
 	t.Parallel()
 	const most = 6 // keys for an event
@@ -87,7 +87,8 @@ func prunesInBulk(c *crowd) (uint64, error) {
 	return r.EventsDeleted, err
 }
 
-// longRun makes an instance that runs, and before the current execution has had so many events, in executions of so many each.
+// longRun makes an instance that runs, and before the current execution has had so many events, in executions of so
+// many each.
 func (c *crowd) longRun(events, of int) {
 	c.t.Helper()
 	c.grow(events, fmt.Sprintf(`
@@ -102,8 +103,8 @@ func (c *crowd) longRun(events, of int) {
 	ok(c.t, err)
 }
 
-// Pruning in bulk commits by 1,000 events, also those of one instance: what was done before an error is done, and counted, and
-// whoever goes on begins with the rest.
+// Pruning in bulk commits by 1,000 events, also those of one instance: what was done before an error is done, and
+// counted, and whoever goes on begins with the rest.
 func TestBulkPruningCommitsPortions(t *testing.T) {
 	t.Parallel()
 	const events, of = 8000, 10
@@ -136,8 +137,8 @@ func TestBulkPruningCommitsPortions(t *testing.T) {
 	}
 }
 
-// A call in bulk looks at a bounded number of keys beside what it deletes, and the store goes on from there: what may not be
-// deleted costs each look once.
+// A call in bulk looks at a bounded number of keys beside what it deletes, and the store goes on from there: what may
+// not be deleted costs each look once.
 func TestBulkSelectionGoesOn(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, true)
@@ -173,8 +174,8 @@ func TestBulkSelectionGoesOn(t *testing.T) {
 	}
 }
 
-// A page of instances costs the same whatever the store keeps, at the beginning and deep in the list, and however little of it is
-// listed: a purge reads each key once, and what is too young not at all.
+// A page of instances costs the same whatever the store keeps, at the beginning and deep in the list, and however
+// little of it is listed: a purge reads each key once, and what is too young not at all.
 func TestPageTouchesFewKeys(t *testing.T) {
 	t.Parallel()
 	const limit = 100

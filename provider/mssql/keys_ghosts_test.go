@@ -12,7 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// ghostsVariable says how many turns, and as many activities, are taken and acknowledged behind the reader. The default costs a second.
+// ghostsVariable says how many turns, and as many activities, are taken and acknowledged behind the reader. The default
+// costs a second.
 const ghostsVariable = "DUROXIDE_TEST_MSSQL_GHOSTS"
 
 func ghosts(t *testing.T) int {
@@ -28,8 +29,8 @@ func ghosts(t *testing.T) int {
 	return n
 }
 
-// Rule Q8: behind a reader that keeps old versions of rows, fetches that are told from where to look touch as few keys as without it.
-// What has been taken and acknowledged meanwhile they do not walk past.
+// Rule Q8: behind a reader that keeps old versions of rows, fetches that are told from where to look touch as few keys
+// as without it. What has been taken and acknowledged meanwhile they do not walk past.
 func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 	t.Parallel()
 	taken := ghosts(t)

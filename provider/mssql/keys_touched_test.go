@@ -16,11 +16,12 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// The tests of this file count the keys that calls of the store touch, whatever locks they take: beside a few rows, and with the
-// same plans beside a great many (rules Q8 and Q9). A call may touch no key more in the crowd.
+// The tests of this file count the keys that calls of the store touch, whatever locks they take: beside a few rows, and
+// with the same plans beside a great many (rules Q8 and Q9). A call may touch no key more in the crowd.
 
-// readyVariable says how many rows are ready in the crowd; a tenth as many wait for their time beside them. The default costs a
-// second. What the rules ask for is 1000000: run one test at a time then, as each takes some gigabytes of memory.
+// readyVariable says how many rows are ready in the crowd; a tenth as many wait for their time beside them. The default
+// costs a second. What the rules ask for is 1000000: run one test at a time then, as each takes some gigabytes of
+// memory.
 const readyVariable = "DUROXIDE_TEST_MSSQL_READY"
 
 func readyRows(t *testing.T) int {
@@ -79,8 +80,8 @@ type counted struct {
 	most int
 	why  string // so many
 	call func(c *crowd) error
-	// known is set if the call touches more, the more rows there are: by the number that the review of the procedures gave it.
-	// Whoever mends it takes that away.
+	// known is set if the call touches more, the more rows there are: by the number that the review of the procedures
+	// gave it. Whoever mends it takes that away.
 	known int
 }
 
@@ -138,7 +139,8 @@ func quoted(item provider.WorkItem) string {
 	return "REPLACE(N'" + strings.ReplaceAll(string(text), "'", "''") + "', N'@id', @id)"
 }
 
-// Rules Q8 and Q9: what a call for a turn touches does not depend on how many instances are ready and how many wait for a timer.
+// Rules Q8 and Q9: what a call for a turn touches does not depend on how many instances are ready and how many wait for
+// a timer.
 func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
 	names := known("Order0", "Order1", "Order2", "Order3")
@@ -317,8 +319,8 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
 }
 
-// TestEmptyLooksTouchFewKeys: a look beside an acknowledgement ends at the indexes of what is ready and due when they hold nothing,
-// however much there is that waits for its time.
+// TestEmptyLooksTouchFewKeys: a look beside an acknowledgement ends at the indexes of what is ready and due when they
+// hold nothing, however much there is that waits for its time.
 func TestEmptyLooksTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
 	params := provider.TakeParams{

@@ -11,8 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// Calls that many clients make at the same time are answered as if they had been made one after the other, with row versions and
-// without. The server's clock is the test's, so that leases end often.
+// Calls that many clients make at the same time are answered as if they had been made one after the other, with row
+// versions and without. The server's clock is the test's, so that leases end often.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	histories := linear.Amount(t, 12)

@@ -18,8 +18,8 @@ func queriesOn(db mssqldb.DBTX, schema string) *mssqldb.Queries {
 	return mssqldb.New(db, mssqldb.WithSchema(mssql.DefaultSchema, schema))
 }
 
-// badLists spoil one list each: two rows in the same place, which its table type refuses. An INSERT that fails with that
-// ends itself and nothing else.
+// badLists spoil one list each: two rows in the same place, which its table type refuses. An INSERT that fails with
+// that ends itself and nothing else.
 var badLists = map[string]func(*mssqldb.AckOrchestrationItemParams){
 	"events": func(p *mssqldb.AckOrchestrationItemParams) { p.Events = append(p.Events, p.Events[0]) },
 	"changes": func(p *mssqldb.AckOrchestrationItemParams) {
@@ -38,8 +38,8 @@ var badLists = map[string]func(*mssqldb.AckOrchestrationItemParams){
 	},
 }
 
-// TestListThatFailsCommitsNothing is about a turn one of whose lists the server refuses: the procedure never runs without
-// it. The turn can still be committed, with its history, by its own token.
+// TestListThatFailsCommitsNothing is about a turn one of whose lists the server refuses: the procedure never runs
+// without it. The turn can still be committed, with its history, by its own token.
 func TestListThatFailsCommitsNothing(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// The log tells what nobody else would be told, and no payloads: neither of what cannot be decoded, whatever the decoder
-// says of it, nor of what was dropped. The name of an unknown kind of message is none: it is what tells that a later release
-// has sent it.
+// The log tells what nobody else would be told, and no payloads: neither of what cannot be decoded, whatever the
+// decoder says of it, nor of what was dropped. The name of an unknown kind of message is none: it is what tells that a
+// later release has sent it.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -44,7 +44,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// logOf is what a store logs that fetches a message and an activity with such contents, and messages that belong to nobody.
+// logOf is what a store logs that fetches a message and an activity with such contents, and messages that belong to
+// nobody.
 func logOf(t *testing.T, db *sql.DB, schema, garbled string) string {
 	t.Helper()
 	must := func(err error) {

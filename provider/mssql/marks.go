@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// While somebody reads old versions of rows, in a report that runs for minutes, the server keeps what has been taken from a queue since,
-// and each fetch walks past it. Fetches that notice it by their time tell the next ones of this process from where they may look.
+// While somebody reads old versions of rows, in a report that runs for minutes, the server keeps what has been taken
+// from a queue since, and each fetch walks past it. Fetches that notice it by their time tell the next ones of this
+// process from where they may look.
 const (
-	// slowLook is how long choosing takes at least when it walks past a great many rows that are gone; it is a few milliseconds otherwise.
+	// slowLook is how long choosing takes at least when it walks past a great many rows that are gone; it is a few
+	// milliseconds otherwise.
 	slowLook = 50 * time.Millisecond
 	// slowLooks is how many in a row must be slow: one may be because the machine is busy.
 	slowLooks = 3
 	// markedFor is how long marks are used since the last slow look.
 	markedFor = 10 * time.Second
-	// lookBack is how long a fetch may miss what another process has put before the mark, such as what it has given back: then one
-	// looks from the beginning again.
+	// lookBack is how long a fetch may miss what another process has put before the mark, such as what it has given
+	// back: then one looks from the beginning again.
 	lookBack = time.Second
 )
 
@@ -51,7 +53,8 @@ func (m *marks) from(kind string, now time.Time) (from, due int64) {
 	return k.from, k.due
 }
 
-// found is told what a fetch has taken, until when all that was due is ready, and how many milliseconds choosing it took.
+// found is told what a fetch has taken, until when all that was due is ready, and how many milliseconds choosing it
+// took.
 func (m *marks) found(kind string, now time.Time, taken, due, ms int64) {
 	took := time.Duration(ms) * time.Millisecond
 	m.mu.Lock()
@@ -77,8 +80,8 @@ func (m *marks) found(kind string, now time.Time, taken, due, ms int64) {
 	k.from, k.due = max(k.from, taken), max(k.due, due)
 }
 
-// putBack is told that something has been made fetchable that may be before the marks: the next fetch of each kind looks from the
-// beginning.
+// putBack is told that something has been made fetchable that may be before the marks: the next fetch of each kind
+// looks from the beginning.
 func (m *marks) putBack() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

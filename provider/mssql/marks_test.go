@@ -13,8 +13,8 @@ import (
 // slowMs is slowLook in milliseconds.
 const slowMs = int64(slowLook / time.Millisecond)
 
-// Fetches look from the beginning, except for a while after several in a row were slow; and then one looks from there each second, and
-// whenever something is put back.
+// Fetches look from the beginning, except for a while after several in a row were slow; and then one looks from there
+// each second, and whenever something is put back.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2024, time.May, 1, 12, 0, 0, 0, time.UTC)

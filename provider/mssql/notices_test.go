@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// A call that commits work and takes other work reports what it has made ready and not taken: nobody else would look for it where
-// a process does not poll.
+// A call that commits work and takes other work reports what it has made ready and not taken: nobody else would look
+// for it where a process does not poll.
 func TestWorkReadyReportsWhatWasNotTaken(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)

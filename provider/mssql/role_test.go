@@ -36,8 +36,8 @@ const (
 
 var roleNames = map[role]func(schema string) string{reader: migrate.ReaderRoleName, runtime: migrate.RoleName, admin: migrate.AdminRoleName}
 
-// rights says for each object of a schema which is the first role that may use it: execute a procedure or scalar function,
-// select from a view, a table or another function, have a variable of a table type.
+// rights says for each object of a schema which is the first role that may use it: execute a procedure or scalar
+// function, select from a view, a table or another function, have a variable of a table type.
 var rights = map[role]string{
 	reader: `count_dead_letters count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
 		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
@@ -123,8 +123,8 @@ func objectsOf(t *testing.T, db *sql.DB, schema string) (objects []object) {
 	return objects
 }
 
-// TestRoles has a login for each role try every object of a schema: it may use those that the role is meant to use and no
-// other (rule P9). An object that the table above does not name fails the test.
+// TestRoles has a login for each role try every object of a schema: it may use those that the role is meant to use and
+// no other (rule P9). An object that the table above does not name fails the test.
 func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: the owner writes for each
 	t.Parallel()
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
@@ -183,7 +183,8 @@ func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: t
 	}
 }
 
-// TestRolesSuffice calls every method of the contract with a login of each role: it works, or tells which role it takes.
+// TestRolesSuffice calls every method of the contract with a login of each role: it works, or tells which role it
+// takes.
 func TestRolesSuffice(t *testing.T) { //nolint:tparallel // the scenes are made one after the other
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
@@ -224,8 +225,8 @@ func TestRolesSuffice(t *testing.T) { //nolint:tparallel // the scenes are made 
 	}
 }
 
-// TestWorkerRole has a worker and a client work with a login that has nothing but the workers' role: the calls that take
-// the next work, renew several locks, register code and wait for progress among them.
+// TestWorkerRole has a worker and a client work with a login that has nothing but the workers' role: the calls that
+// take the next work, renew several locks, register code and wait for progress among them.
 func TestWorkerRole(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
@@ -269,8 +270,8 @@ func TestWorkerRole(t *testing.T) {
 	}
 }
 
-// TestWorkOutlivesARefusal takes the right to acknowledge and to renew from a worker that has a turn and an activity. Both end
-// once it has the right again: no orchestration fails, and no activity runs twice.
+// TestWorkOutlivesARefusal takes the right to acknowledge and to renew from a worker that has a turn and an activity.
+// Both end once it has the right again: no orchestration fails, and no activity runs twice.
 func TestWorkOutlivesARefusal(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)

@@ -172,7 +172,8 @@ func TestSettingAsideIsTheException(t *testing.T) {
 	_, err = fetchTurn(t.Context(), store)
 	ok(t, err)
 	fetch, aside = "fetch_orchestration_item", "set_messages_aside"
-	// The other instance, which has nothing but a message in its mailbox, does not exist: the message is dropped unseen.
+	// The other instance, which has nothing but a message in its mailbox, does not exist: the message is dropped
+	// unseen.
 	if diff := cmp.Diff([]string{fetch, aside, fetch}, names()); diff != "" {
 		t.Error(diff)
 	}

@@ -56,8 +56,8 @@ func TestIDsAreComparedByteForByte(t *testing.T) {
 	}
 }
 
-// Rule T3 for what goes through all ids in their order: an id that begins with a tab or a line end comes before the empty text,
-// because the server compares that as if it were a blank.
+// Rule T3 for what goes through all ids in their order: an id that begins with a tab or a line end comes before the
+// empty text, because the server compares that as if it were a blank.
 func TestIDsThatBeginWithATab(t *testing.T) {
 	t.Parallel()
 	ids := []string{"\t", "\t\t", "\na", "\r", " ", "a", "\x01"}

@@ -14,8 +14,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
-// Rule Q5: what is claimed from is clustered, and none of its indexes locks pages, nor does the server lock all of it. vet reads most of
-// that in the scripts; this is what the server has made of them.
+// Rule Q5: what is claimed from is clustered, and none of its indexes locks pages, nor does the server lock all of it.
+// vet reads most of that in the scripts; this is what the server has made of them.
 func TestQueueIndexes(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -89,15 +89,15 @@ func TestPlansOfAnEmptyDatabaseLast(t *testing.T) {
 	claimsStayCheap(t, 200_000, 0, 0)
 }
 
-// Rule Q8: what a worker has no code for is not walked past either. A claim by a worker that knows 100 names reads a few
-// pages for each, however many rows there are of those names and of others.
+// Rule Q8: what a worker has no code for is not walked past either. A claim by a worker that knows 100 names reads a
+// few pages for each, however many rows there are of those names and of others.
 func TestClaimsByNameStayCheap(t *testing.T) {
 	t.Parallel()
 	claimsStayCheap(t, 200_000, 100, 0)
 }
 
-// claimsStayCheap claims on empty tables, adds so many timers and activities that are due after a delay, and claims again.
-// With names the claims are for these, and every fifth row has another one.
+// claimsStayCheap claims on empty tables, adds so many timers and activities that are due after a delay, and claims
+// again. With names the claims are for these, and every fifth row has another one.
 func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 	t.Helper()
 	server := mssqltest.Server(t)
@@ -119,7 +119,8 @@ func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 	fill(t, db, schema, rows, names, delayMs)
 	after := c.claim(t, "after")
 	t.Logf("a claim of both queues read %d pages on empty tables and %d beside %d rows", before, after, rows)
-	// Each name takes a seek in either queue, and a look at the row that it finds; the indexes have grown by a level or two.
+	// Each name takes a seek in either queue, and a look at the row that it finds; the indexes have grown by a level or
+	// two.
 	if after > before+claimReads+5*int64(names) {
 		t.Errorf("a claim reads %d pages beside %d rows, and %d without", after, rows, before)
 	}
@@ -204,8 +205,8 @@ func fill(t *testing.T, db *sql.DB, schema string, rows, names int, delayMs int6
 	}
 }
 
-// Rule Q7: a purge of a great many instances gives way to those who work. Nothing that they do fails meanwhile, and in the
-// end all that had ended is gone and all that had not is there.
+// Rule Q7: a purge of a great many instances gives way to those who work. Nothing that they do fails meanwhile, and in
+// the end all that had ended is gone and all that had not is there.
 func TestPurgeUnderLoad(t *testing.T) {
 	t.Parallel()
 	const workers = 4

@@ -69,8 +69,8 @@ func bothQueues(t *testing.T, run func(t *testing.T, activity bool, enqueue func
 	})
 }
 
-// Rule Q3: many claimers with different sets, which overlap, claim each piece of work once, and only what their set has.
-// What no set has is neither locked nor counted.
+// Rule Q3: many claimers with different sets, which overlap, claim each piece of work once, and only what their set
+// has. What no set has is neither locked nor counted.
 func TestClaimersOfDifferentSets(t *testing.T) {
 	t.Parallel()
 	const claimers, names = 16, 6
@@ -176,8 +176,8 @@ func fetchBy(ctx context.Context, q *mssqldb.Queries, set *provider.KnownCode, a
 	}))
 }
 
-// A set of names travels once: the first fetch that names it registers it and is run again, whichever store of whichever
-// process it is, and each fetch after that is one call.
+// A set of names travels once: the first fetch that names it registers it and is run again, whichever store of
+// whichever process it is, and each fetch after that is one call.
 func TestSetsAreRegisteredOnce(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// A transaction of an application that has sent a message to one instance holds up whoever sends to it, and nobody else: the lease of
-// another instance is renewed while more acknowledgements wait than the store has connections, again and again, and each is
-// accepted when the transaction ends.
+// A transaction of an application that has sent a message to one instance holds up whoever sends to it, and nobody
+// else: the lease of another instance is renewed while more acknowledgements wait than the store has connections, again
+// and again, and each is accepted when the transaction ends.
 func TestRenewalsDoNotStarve(t *testing.T) {
 	t.Parallel()
 	const acks, connections = 30, 10
@@ -77,8 +77,8 @@ func TestRenewalsDoNotStarve(t *testing.T) {
 	}
 }
 
-// TestHoldersWaitBriefly: what whoever holds a lease calls waits a second for a lock, also for its own inbox, and then says that nothing
-// was stored.
+// TestHoldersWaitBriefly: what whoever holds a lease calls waits a second for a lock, also for its own inbox, and then
+// says that nothing was stored.
 func TestHoldersWaitBriefly(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)

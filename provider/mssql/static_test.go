@@ -216,8 +216,8 @@ type coverage struct {
 	tests []string
 }
 
-// covered lists the rules by which the T-SQL is written, which docs/architecture.md states one by one. One of them without
-// a check is a good intention.
+// covered lists the rules by which the T-SQL is written, which docs/architecture.md states one by one. One of them
+// without a check is a good intention.
 var covered = map[string]coverage{
 	"P1": {
 		vet:   []string{"P1-atomic", "P1-catch", "P1-nested", "P1-open", "P1-settings", "P1-try"},
@@ -327,9 +327,9 @@ func testFunctions(t *testing.T) map[string]bool {
 	return names
 }
 
-// Every script of the repository is one that the generator and the linter read: what is not listed in sqlc.yaml would be
-// deployed without having been looked at, or does not belong here. The tools and tsqltest have T-SQL of their own, which is
-// test data. Those in sql/operations deploy nothing: an administrator runs them by hand.
+// Every script of the repository is one that the generator and the linter read: what is not listed in sqlc.yaml would
+// be deployed without having been looked at, or does not belong here. The tools and tsqltest have T-SQL of their own,
+// which is test data. Those in sql/operations deploy nothing: an administrator runs them by hand.
 func TestEveryScriptIsLinted(t *testing.T) {
 	t.Parallel()
 	config := readText(t, repository+"/sqlc.yaml")
@@ -371,7 +371,8 @@ func trackedScripts(t *testing.T) (names []string) {
 	return names
 }
 
-// In Azure SQL Database, DB_ID() need not be the database_id that sys.databases has for the same database. The name is the same.
+// In Azure SQL Database, DB_ID() need not be the database_id that sys.databases has for the same database. The name is
+// the same.
 func TestDatabaseIsFoundByItsName(t *testing.T) {
 	t.Parallel()
 	ok(t, filepath.WalkDir(repository+"/sql", func(name string, _ fs.DirEntry, err error) error {

@@ -46,9 +46,10 @@ type Store struct {
 	others chan struct{}
 }
 
-// reserved is how many connections of a pool are kept for renewals, and smallPool the size of one that is too small for that.
-// Any other call may wait for the lock of an inbox, which an application's transaction may hold for as long as it likes (EnqueueTx).
-// If such calls had all connections, leases would end meanwhile that have nothing to do with that transaction.
+// reserved is how many connections of a pool are kept for renewals, and smallPool the size of one that is too small for
+// that. Any other call may wait for the lock of an inbox, which an application's transaction may hold for as long as it
+// likes (EnqueueTx). If such calls had all connections, leases would end meanwhile that have nothing to do with that
+// transaction.
 const (
 	reserved  = 2
 	smallPool = 3
@@ -193,8 +194,8 @@ func (s *Store) onConn(ctx context.Context, operation string, run func(*sql.Conn
 	return err
 }
 
-// leaveIdle closes the idle connections, since they lead to the server that was the primary, and new ones to the one that is.
-// A connection that is in use is closed when it meets the error itself, as one of the caller's pool is.
+// leaveIdle closes the idle connections, since they lead to the server that was the primary, and new ones to the one
+// that is. A connection that is in use is closed when it meets the error itself, as one of the caller's pool is.
 func (s *Store) leaveIdle() {
 	if s.ours {
 		s.db.SetMaxIdleConns(0)

@@ -336,8 +336,8 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 	return taken
 }
 
-// The numbers of the errors by which a fetch says that it has waited for a lock for long enough, and by which it asks for the names
-// of its set.
+// The numbers of the errors by which a fetch says that it has waited for a lock for long enough, and by which it asks
+// for the names of its set.
 const (
 	errLockTimeout      = 1222
 	errUnregisteredCode = 50014
@@ -348,8 +348,8 @@ func locksNothing(number int32) bool {
 	return number == errLockTimeout || number == errUnregisteredCode
 }
 
-// inVain is the error of a Take that has taken nothing, so that the call is repeated as a fetch is. It is nil for what unlessTakenAgain
-// answers, and for a call that has dropped messages, which are told of once.
+// inVain is the error of a Take that has taken nothing, so that the call is repeated as a fetch is. It is nil for what
+// unlessTakenAgain answers, and for a call that has dropped messages, which are told of once.
 func inVain(rows mssqldb.TakeResult) error {
 	f := rows.Failure
 	took := rows.Item != nil && !f.TurnFailed || len(rows.Work) > 0 && !f.WorkFailed

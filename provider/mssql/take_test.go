@@ -24,8 +24,8 @@ func amended(t *testing.T, schema, procedure, old, replacement string) (whole, c
 	return whole, changed
 }
 
-// A Take whose turn fails while its messages are read gives the turn back: to work on a part of them, and to acknowledge all, would
-// lose the others.
+// A Take whose turn fails while its messages are read gives the turn back: to work on a part of them, and to
+// acknowledge all, would lose the others.
 func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
@@ -102,8 +102,8 @@ func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
 	}
 }
 
-// An error that reaches the caller in a result set counts by its severity as well: here the server lacks a resource when an activity
-// ends, and when the next is taken.
+// An error that reaches the caller in a result set counts by its severity as well: here the server lacks a resource
+// when an activity ends, and when the next is taken.
 func TestTakeTellsSeverities(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
@@ -154,8 +154,8 @@ func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	}
 }
 
-// Entries of one Take that ask for the same activities keep what they differ in: how long the lease lasts, and whether they look only
-// for what nobody knows.
+// Entries of one Take that ask for the same activities keep what they differ in: how long the lease lasts, and whether
+// they look only for what nobody knows.
 func TestTakeKeepsEntriesApart(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -187,7 +187,8 @@ func TestTakeKeepsEntriesApart(t *testing.T) {
 	}
 }
 
-// A Take that has taken nothing because another call got in its way is repeated, as a fetch is: here two add the same session.
+// A Take that has taken nothing because another call got in its way is repeated, as a fetch is: here two add the same
+// session.
 func TestTakeIsRepeated(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)

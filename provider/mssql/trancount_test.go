@@ -199,8 +199,8 @@ func TestIsolationLevels(t *testing.T) {
 	}
 }
 
-// TestStartWithMessagesUnderSnapshot starts an instance with messages, which is a transaction of several calls, in a session that
-// somebody has left under SNAPSHOT: the transaction is not.
+// TestStartWithMessagesUnderSnapshot starts an instance with messages, which is a transaction of several calls, in a
+// session that somebody has left under SNAPSHOT: the transaction is not.
 func TestStartWithMessagesUnderSnapshot(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
@@ -225,8 +225,8 @@ func isolationLevel(t *testing.T, db *sql.DB) (level int) {
 	return level
 }
 
-// TestDirtyReads looks at an instance, from a session under READ UNCOMMITTED, beside a transaction that deletes it and is
-// rolled back: what was never committed is not seen.
+// TestDirtyReads looks at an instance, from a session under READ UNCOMMITTED, beside a transaction that deletes it and
+// is rolled back: what was never committed is not seen.
 func TestDirtyReads(t *testing.T) {
 	t.Parallel()
 	owner, schema := mssqltest.Pooled(t)

@@ -122,8 +122,8 @@ func (g *gallery) fetchedWork(t *testing.T, session *provider.SessionFetchConfig
 	return work.LockToken
 }
 
-// TestRecommendedWorkers takes work through its states and asks after each how much there is: with workers of one turn or
-// one activity at a time, it is how many of each kind call for a worker.
+// TestRecommendedWorkers takes work through its states and asks after each how much there is: with workers of one turn
+// or one activity at a time, it is how many of each kind call for a worker.
 func TestRecommendedWorkers(t *testing.T) {
 	t.Parallel()
 	g, ctx := openGallery(t), t.Context()

@@ -58,7 +58,8 @@ func completionByName(e *env) {
 	e.batch(e.fetchInstance("A", held), ruleReceiver, failed)
 }
 
-// A deleted tree leaves no lease of any of its instances: neither is a token of use, nor is an id kept from its successor.
+// A deleted tree leaves no lease of any of its instances: neither is a token of use, nor is an id kept from its
+// successor.
 func deletionEndsLeases(e *env) {
 	for _, remove := range []func(){
 		func() { e.delete("root", true) },

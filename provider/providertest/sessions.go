@@ -257,7 +257,8 @@ func concurrentSessionClaimOnlyOneWins(e *env) {
 		winner := slices.IndexFunc(got, func(item *provider.FetchedWorkItem) bool { return item != nil })
 		e.ackWork(got[winner])
 		e.fetchNoWork(owner(owners[1-winner]), ruleForeign)
-		// Whoever wins may have passed over the activity that the other one held at that moment, and have the later one.
+		// Whoever wins may have passed over the activity that the other one held at that moment, and have the later
+		// one.
 		other := 4*round + 3 - e.work(got[winner]).ID
 		second := e.claim(owner(owners[winner]), other, ruleOwned)
 		same(e, second.AttemptCount, 1, "§5.10 step 8: a lost race undoes the row lock (attempt not counted)")

@@ -255,8 +255,8 @@ func TestFileThatIsGone(t *testing.T) {
 	must(t, raise())
 }
 
-// The log and its index are guarded as well: events in a log that was deleted were acknowledged and gone after the process had
-// ended. What the log held is in the database from then on, however the process ends.
+// The log and its index are guarded as well: events in a log that was deleted were acknowledged and gone after the
+// process had ended. What the log held is in the database from then on, however the process ends.
 func TestLogThatIsGone(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{"-wal", "-shm"} {

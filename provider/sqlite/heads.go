@@ -105,7 +105,8 @@ func (h *heads[K]) take(limit int64, admits func(K) bool, known seenSet, seek fu
 	return best, nil
 }
 
-// least takes the least bound out of the candidates. Most calls take one or two of them, which costs less than sorting all.
+// least takes the least bound out of the candidates. Most calls take one or two of them, which costs less than sorting
+// all.
 func (h *heads[K]) least() (least head[K], ok bool) {
 	last := len(h.candidates) - 1
 	if last < 0 {

@@ -40,7 +40,8 @@ func (s *linearStores) add(open func(*Config) *Store) *Store {
 	return store
 }
 
-// history has clients work with stores, which are those of s or stand before them, and looks for an order of what they did.
+// history has clients work with stores, which are those of s or stand before them, and looks for an order of what they
+// did.
 func (s *linearStores) history(t *testing.T, w linear.Workload, stores ...provider.Provider) (*linear.Anomaly, error) {
 	t.Helper()
 	r := &linear.Recorder{Clock: s.clock.Load}
@@ -53,8 +54,8 @@ func (s *linearStores) history(t *testing.T, w linear.Workload, stores ...provid
 	return anomaly, unfinished
 }
 
-// Calls that many clients make at the same time are answered as if they had been made one after the other: in memory, in a file,
-// and in a file that two have opened, as two processes do.
+// Calls that many clients make at the same time are answered as if they had been made one after the other: in memory,
+// in a file, and in a file that two have opened, as two processes do.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T, *linearStores){

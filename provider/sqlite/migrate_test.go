@@ -110,7 +110,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	refused(t, path, ErrNewerSchema, false)
 }
 
-// Two builds with different tables both called their schema version 1, so a file of one failed in the other at some later call.
+// Two builds with different tables both called their schema version 1, so a file of one failed in the other at some
+// later call.
 func TestOlderSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -38,8 +38,8 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// A claim by itself writes about four pages, and five while pages are split, the same with 100 ready instances of 100 names as with
-// ten times as many.
+// A claim by itself writes about four pages, and five while pages are split, the same with 100 ready instances of 100
+// names as with ten times as many.
 func TestClaimWritesFewPages(t *testing.T) {
 	t.Parallel()
 	const claims, most = 50, 5.5

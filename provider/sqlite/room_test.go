@@ -26,8 +26,8 @@ func large(bytes int) provider.QueueMessageItem {
 	return provider.QueueMessageItem{Instance: "i", Name: "q", Data: (rand.Text() + strings.Repeat("x", bytes))[:bytes]}
 }
 
-// A log that took the last room could not be moved into the database, and the store stayed full for ever when little room
-// came back: 320 messages of 1,000 bytes filled a disk of 4 MiB.
+// A log that took the last room could not be moved into the database, and the store stayed full for ever when little
+// room came back: 320 messages of 1,000 bytes filled a disk of 4 MiB.
 func TestLogLeavesRoom(t *testing.T) {
 	t.Parallel()
 	longest := func(free int64) (longest int64) {
@@ -48,7 +48,8 @@ func TestLogLeavesRoom(t *testing.T) {
 	}
 }
 
-// The log is moved when the disk is full, so that it can be written again, and by no call that fails for another reason.
+// The log is moved when the disk is full, so that it can be written again, and by no call that fails for another
+// reason.
 func TestLogIsMovedWhenTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")

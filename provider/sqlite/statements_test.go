@@ -286,8 +286,8 @@ func (c counting) oneActivity(instance string) {
 	must(t, err)
 }
 
-// A claim looks for messages of all kinds at once, or, if the instance has hidden messages, in a way that reads none of them:
-// however the instance was found.
+// A claim looks for messages of all kinds at once, or, if the instance has hidden messages, in a way that reads none of
+// them: however the instance was found.
 func TestClaimsReadNoHiddenMessages(t *testing.T) { //nolint:paralleltest // all statements are counted
 	for _, alone := range []bool{true, false} {
 		s := openCounted(t)

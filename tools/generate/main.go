@@ -41,8 +41,8 @@ func main() {
 	}
 }
 
-// findRoot climbs from the working directory to the folder that holds sqlc.yaml: make runs this command at the root, a test in
-// its own folder, a developer anywhere.
+// findRoot climbs from the working directory to the folder that holds sqlc.yaml: make runs this command at the root, a
+// test in its own folder, a developer anywhere.
 func findRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

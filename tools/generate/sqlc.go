@@ -32,8 +32,8 @@ type generator func(ctx context.Context, root, config string) error
 // building is held while sqlc is built, so that the second of two tests takes what the first has built.
 var building sync.Mutex
 
-// sqlc is the generator that is pinned in tools/pinned/go.mod. It runs in the folder of the configuration, to which the paths
-// of plugins are relative as its own are.
+// sqlc is the generator that is pinned in tools/pinned/go.mod. It runs in the folder of the configuration, to which the
+// paths of plugins are relative as its own are.
 //
 // It is built without cgo: that leaves out PostgreSQL's parser in C, which nothing here needs, so that the same sqlc
 // runs whether or not a machine has a C compiler, and a first build takes about a fifth less time.
@@ -81,8 +81,8 @@ func buildPlugin(ctx context.Context, root, config string) (string, error) {
 	return bin, nil
 }
 
-// runsPlugin reports whether a sqlc configuration has our plugin. Without it, the plugin needn't be built. Whether the rest of
-// the file makes sense is for sqlc to say.
+// runsPlugin reports whether a sqlc configuration has our plugin. Without it, the plugin needn't be built. Whether the
+// rest of the file makes sense is for sqlc to say.
 func runsPlugin(config []byte) (bool, error) {
 	var c struct {
 		Plugins []struct {
@@ -102,8 +102,8 @@ func runsPlugin(config []byte) (bool, error) {
 	return false, nil
 }
 
-// generateTree runs generate on a copy of the inputs and returns what it wrote below gen/. The copy has no gen/ of its own, so
-// that all that is there afterwards has been written.
+// generateTree runs generate on a copy of the inputs and returns what it wrote below gen/. The copy has no gen/ of its
+// own, so that all that is there afterwards has been written.
 func generateTree(ctx context.Context, root string, generate generator) (written drift.Tree, err error) {
 	scratch, err := os.MkdirTemp("", "duroxide-generate-")
 	if err != nil {

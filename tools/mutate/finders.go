@@ -100,7 +100,8 @@ func (l *lab) build(ctx context.Context, binary string, args ...string) error {
 	return nil
 }
 
-// ask goes from finder to finder, with all that none before has found. What has found a mutant in an older text is asked first.
+// ask goes from finder to finder, with all that none before has found. What has found a mutant in an older text is
+// asked first.
 func ask(ctx context.Context, l *lab, trials []*trial, o options, out io.Writer) error {
 	chosen, err := regexp.Compile(o.finders)
 	if err != nil {
@@ -205,8 +206,8 @@ func rules(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return "", nil
 }
 
-// tests is a finder that runs tests of a package on the mutated procedure, but for those that others are. At first it asks the test
-// that has found the same mutant in an older text of the procedure.
+// tests is a finder that runs tests of a package on the mutated procedure, but for those that others are. At first it
+// asks the test that has found the same mutant in an older text of the procedure.
 func tests(pkg, pattern string, others ...string) func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 		r := testRun{lab: l, pkg: pkg, mutated: filepath.Join(dir, "amend.sql"), sound: filepath.Join(dir, "sound.sql")}
@@ -228,8 +229,8 @@ type testRun struct {
 	pkg, mutated, sound string
 }
 
-// find returns what a test says that fails because of the mutant: it does so twice, the second time by itself, and passes with the
-// procedure as it is. So a busy machine finds nothing, nor a defect that is there anyway.
+// find returns what a test says that fails because of the mutant: it does so twice, the second time by itself, and
+// passes with the procedure as it is. So a busy machine finds nothing, nor a defect that is there anyway.
 func (r *testRun) find(ctx context.Context, pattern string, skip []string) (string, error) {
 	for range 5 {
 		name, _, err := r.test(ctx, r.mutated, pattern, skip)

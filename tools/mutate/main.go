@@ -1,9 +1,9 @@
 // Command mutate changes one thing at a time in the T-SQL of the SQL Server store and shows what notices: the rules of
-// sqlc-gen-tsql vet, the explorer's scenarios, or the conformance kit. A change that nothing notices is a case that the tests
-// lack, or one that the list explains.
+// sqlc-gen-tsql vet, the explorer's scenarios, or the conformance kit. A change that nothing notices is a case that the
+// tests lack, or one that the list explains.
 //
-// It remembers what it has found in a file, so that a run may be stopped and goes on where it was. A mutant is asked about again
-// when its text is another one.
+// It remembers what it has found in a file, so that a run may be stopped and goes on where it was. A mutant is asked
+// about again when its text is another one.
 package main
 
 import (

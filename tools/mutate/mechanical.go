@@ -10,8 +10,8 @@ import (
 // sampled is how many of the mutants that are made mechanically are not in the sample for each one that is.
 const sampled = 4
 
-// mechanical are mutants made by rules, of which a sample is as good as all: nobody has picked them. Which are in the sample
-// depends on what they change only, so that a change elsewhere leaves it as it is.
+// mechanical are mutants made by rules, of which a sample is as good as all: nobody has picked them. Which are in the
+// sample depends on what they change only, so that a change elsewhere leaves it as it is.
 func mechanical(all texts, everything bool) []mutant {
 	var made []mutant
 	for _, path := range all.paths() {
@@ -78,11 +78,12 @@ func (s *script) mutants() []mutant {
 	return s.made
 }
 
-// hints drops each hint of a line, and adds READPAST where it is not. READCOMMITTEDLOCK stays where it is not beside READPAST or
-// UPDLOCK: a write locks its row whatever READ COMMITTED reads, and a look may be at the last version that was committed. With optimized
-// locking a write does not wait for a row whose last version does not meet its condition. Then it has come before whoever is writing the
-// row, as if it had been called earlier: a lease is lost or not there yet, and a claim tries again. Only an inbox that is being added is
-// not to be missed. The list has that mutant, of lock_inbox; lock_inboxes looks once more.
+// hints drops each hint of a line, and adds READPAST where it is not. READCOMMITTEDLOCK stays where it is not beside
+// READPAST or UPDLOCK: a write locks its row whatever READ COMMITTED reads, and a look may be at the last version that
+// was committed. With optimized locking a write does not wait for a row whose last version does not meet its condition.
+// Then it has come before whoever is writing the row, as if it had been called earlier: a lease is lost or not there
+// yet, and a claim tries again. Only an inbox that is being added is not to be missed. The list has that mutant, of
+// lock_inbox; lock_inboxes looks once more.
 func (s *script) hints(i int) {
 	line := s.lines[i]
 	for _, at := range hintList.FindAllStringSubmatchIndex(line, -1) {

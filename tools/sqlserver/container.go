@@ -16,8 +16,8 @@ const (
 	port  = "1433/tcp"
 	// database is created on the server, since tests have no business in master.
 	database = "duroxide_test"
-	// expiry is when the container ends by itself, in seconds, in case the process dies without removing it. It is longer
-	// than the 90 minutes that make test-mssql gives a package.
+	// expiry is when the container ends by itself, in seconds, in case the process dies without removing it. It is
+	// longer than the 90 minutes that make test-mssql gives a package.
 	expiry = 2 * 3600
 )
 
@@ -45,8 +45,8 @@ func newEngine(ctx context.Context, endpoint string) (*engine, error) {
 	return &engine{pool: pool, wait: newWait()}, nil
 }
 
-// start starts a container with that version, waits, for as long as ctx lets it, until a login succeeds (the port is open
-// long before), and returns the URL of an empty database.
+// start starts a container with that version, waits, for as long as ctx lets it, until a login succeeds (the port is
+// open long before), and returns the URL of an empty database.
 func (e *engine) start(ctx context.Context, version string, rowVersions bool) (dsn string, err error) {
 	// Its password rules want three of: upper case, lower case, digits, others.
 	password := "aA1-" + rand.Text()

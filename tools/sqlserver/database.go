@@ -23,8 +23,8 @@ func newWait() wait {
 	return wait{patience: 3 * time.Minute, pause: time.Second, create: createDatabase}
 }
 
-// database makes an empty database on the server and returns its URL. The URL of the server names no database. It is tried
-// until the server accepts the login, or ctx ends.
+// database makes an empty database on the server and returns its URL. The URL of the server names no database. It is
+// tried until the server accepts the login, or ctx ends.
 func (w wait) database(ctx context.Context, server *url.URL, rowVersions bool) (dsn string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()

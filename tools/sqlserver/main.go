@@ -1,7 +1,7 @@
-// Command sqlserver runs a command with a SQL Server in a container: it starts the container on the Docker engine that the
-// environment names (DOCKER_HOST) or on this machine's, waits until a login succeeds, creates an empty database, and runs
-// the command with the database's URL in DUROXIDE_TEST_MSSQL. It removes the container when the command has ended, also
-// after an interrupt, and exits as the command did.
+// Command sqlserver runs a command with a SQL Server in a container: it starts the container on the Docker engine that
+// the environment names (DOCKER_HOST) or on this machine's, waits until a login succeeds, creates an empty database,
+// and runs the command with the database's URL in DUROXIDE_TEST_MSSQL. It removes the container when the command has
+// ended, also after an interrupt, and exits as the command did.
 //
 //	go run -C tools/sqlserver . -dir ../.. go test ./provider/mssql/...
 //	go run -C tools/sqlserver . -dir ../.. -version 2019 -row-versions=false go test ./provider/mssql/...
@@ -122,8 +122,8 @@ func (a *app) inContainer(ctx context.Context, version string, rowVersions bool,
 	return do(dsn)
 }
 
-// execute runs the command and returns its exit code. An interrupt is passed on, so that the command can clean up on the
-// server that is still there.
+// execute runs the command and returns its exit code. An interrupt is passed on, so that the command can clean up on
+// the server that is still there.
 func (a *app) execute(ctx context.Context, dir, dsn string, args []string) (int, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir

@@ -124,7 +124,8 @@ func compile(ctx context.Context, root string, m module, p *progress) error {
 	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-v"}, m.compiled...)...)
 	cmd.Dir = filepath.Join(root, m.folder)
-	// Without collections of garbage, large packages take a quarter less time. A compiler may use so much memory before it collects.
+	// Without collections of garbage, large packages take a quarter less time. A compiler may use so much memory before
+	// it collects.
 	cmd.Env = append([]string{"GOGC=off", "GOMEMLIMIT=1GiB"}, os.Environ()...)
 	names, err := cmd.StderrPipe()
 	if err != nil {

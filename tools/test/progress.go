@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// progress prints a line for each package that is done, what the failed tests have printed, and now and then a line that says
-// how far it is.
+// progress prints a line for each package that is done, what the failed tests have printed, and now and then a line
+// that says how far it is.
 type progress struct {
 	out   io.Writer
 	total int // packages

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRun runs the real go command on a repository with a test that passes, one that fails, one that is skipped, and a module of its
-// own that does not compile.
+// TestRun runs the real go command on a repository with a test that passes, one that fails, one that is skipped, and a
+// module of its own that does not compile.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	const test = "package a\n\nimport \"testing\"\n\nfunc Test%s(t *testing.T) { %s }\n"

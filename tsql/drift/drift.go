@@ -1,9 +1,9 @@
 // Package drift compares the files that a generator writes with those that are there, names every one that is missing,
 // changed or left over, and makes the one like the other.
 //
-// A generator that only writes its files leaves those of scripts that are gone, which go on compiling. So generating and
-// verifying are the same comparison of whole folders, and differ in what becomes of the differences: one carries them
-// out, the other prints them and fails. The folder must hold nothing but generated files.
+// A generator that only writes its files leaves those of scripts that are gone, which go on compiling. So generating
+// and verifying are the same comparison of whole folders, and differ in what becomes of the differences: one carries
+// them out, the other prints them and fails. The folder must hold nothing but generated files.
 package drift
 
 import (
@@ -18,8 +18,8 @@ import (
 	"slices"
 )
 
-// A Tree is the content of every file of a folder, by slash-separated path from a root: the same on every system, so that
-// what is printed is, too.
+// A Tree is the content of every file of a folder, by slash-separated path from a root: the same on every system, so
+// that what is printed is, too.
 type Tree map[string][]byte
 
 // ReadTree reads the files below folder, a direct child of root. A folder that does not exist is an empty tree.
@@ -56,8 +56,8 @@ type Difference struct {
 	Line int // the first line that differs, when the kind is Changed
 }
 
-// String is the line that a developer reads. The line where a file begins to differ says whether somebody edited it or the
-// generator has changed.
+// String is the line that a developer reads. The line where a file begins to differ says whether somebody edited it or
+// the generator has changed.
 func (d Difference) String() string {
 	if d.Kind == Changed {
 		return fmt.Sprintf("%-8s %s (from line %d)", d.Kind, d.Path, d.Line)

@@ -1,5 +1,5 @@
-// Package leaktest finds goroutines that tests leave behind. It is our own because a library for it would be in the list
-// of modules of everybody who imports this one.
+// Package leaktest finds goroutines that tests leave behind. It is our own because a library for it would be in the
+// list of modules of everybody who imports this one.
 package leaktest
 
 import (
@@ -14,8 +14,8 @@ import (
 // patience is how long a goroutine may take to end after the tests: one that was told to end needs a moment.
 const patience = time.Second
 
-// Main runs a package's tests and ends the process. If the tests pass and a goroutine is left over, the run fails and its
-// stack is shown. It is the body of a TestMain.
+// Main runs a package's tests and ends the process. If the tests pass and a goroutine is left over, the run fails and
+// its stack is shown. It is the body of a TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
@@ -27,7 +27,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Find waits up to a second for all goroutines but the caller's to end. The error has the stacks of those that have not.
+// Find waits up to a second for all goroutines but the caller's to end. The error has the stacks of those that have
+// not.
 func Find() error {
 	deadline := time.Now().Add(patience)
 	for pause := time.Millisecond; ; pause *= 2 {
@@ -64,8 +65,8 @@ func allStacks() string {
 	}
 }
 
-// ofTheRuntime reports whether a goroutine belongs to the testing package, to os/signal, which keeps its own for good, to a
-// trace that is being recorded, or to a thread of C.
+// ofTheRuntime reports whether a goroutine belongs to the testing package, to os/signal, which keeps its own for good,
+// to a trace that is being recorded, or to a thread of C.
 func ofTheRuntime(stack string) bool {
 	header, frames, _ := strings.Cut(stack, "\n")
 	first, _, _ := strings.Cut(frames, "\n")

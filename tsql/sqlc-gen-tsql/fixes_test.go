@@ -167,8 +167,8 @@ func (f fix) run() diag.List {
 	return findings
 }
 
-// mistakes are what the generator finds most often besides the manual's table, as a run over public projects has shown. A
-// script without CREATE is what a procedure does.
+// mistakes are what the generator finds most often besides the manual's table, as a run over public projects has shown.
+// A script without CREATE is what a procedure does.
 var mistakes = []struct {
 	script, fix string
 	// followed are scripts in which somebody has done what the fix says.
@@ -298,7 +298,8 @@ var mistakes = []struct {
 	},
 }
 
-// TestFixesOfMistakesWork demands that each mistake is found with its fix, and nothing any more when the fix was followed.
+// TestFixesOfMistakesWork demands that each mistake is found with its fix, and nothing any more when the fix was
+// followed.
 func TestFixesOfMistakesWork(t *testing.T) {
 	t.Parallel()
 	run := func(script string) diag.List {

@@ -16,8 +16,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/sqlc-gen-tsql/internal/placeholder"
 )
 
-// TestGoldenLive deploys every golden case that comes to code to a database of its own, on each server, and demands that the
-// server's shapes are the inferred ones. What a server can't run or types in its own way, the case says itself.
+// TestGoldenLive deploys every golden case that comes to code to a database of its own, on each server, and demands
+// that the server's shapes are the inferred ones. What a server can't run or types in its own way, the case says
+// itself.
 func TestGoldenLive(t *testing.T) {
 	t.Parallel()
 	livetest.Each(t, testGoldenLive)
@@ -53,7 +54,8 @@ func testGoldenLive(t *testing.T, server livetest.Server) {
 					count.unchecked.Add(1)
 				}
 			}
-			// Verify can't know whether a set was promised that there never is. Here it would be a mistake of the inference.
+			// Verify can't know whether a set was promised that there never is. Here it would be a mistake of the
+			// inference.
 			early := slices.ContainsFunc(report.Unseen, func(n live.Note) bool { return strings.Contains(n.Text, "no error, after") })
 			if len(report.Drift) > 0 || early {
 				var out strings.Builder

@@ -31,8 +31,8 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// sent is what sqlc 1.31 sends as JSON: every field by its name in the protocol, bytes as base64. TestSQLC shows that the
-// real one is understood.
+// sent is what sqlc 1.31 sends as JSON: every field by its name in the protocol, bytes as base64. TestSQLC shows that
+// the real one is understood.
 func sent(options string) string {
 	return `{"settings":{"version":"2","engine":"sqlite","codegen":{"out":"gen/db","options":""}}, "catalog":{"comment":""}, ` +
 		`"queries":[{"text":"SELECT 1","params":[]}], "sqlc_version":"v1.31.1", "plugin_options":"` +
@@ -141,8 +141,8 @@ func TestPluginWantsJSON(t *testing.T) {
 	}
 }
 
-// TestSQLC runs the sqlc that tools/pinned/go.mod pins with the plugin on a project of two T-SQL scripts. sqlc itself has no
-// T-SQL; for its own part it wants one query, in a dialect that it knows.
+// TestSQLC runs the sqlc that tools/pinned/go.mod pins with the plugin on a project of two T-SQL scripts. sqlc itself
+// has no T-SQL; for its own part it wants one query, in a dialect that it knows.
 func TestSQLC(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -193,8 +193,8 @@ sql:
 	}
 }
 
-// goCommand builds something as tools/generate does: without cgo, which leaves out a parser that nothing here needs. It returns what
-// the go command prints.
+// goCommand builds something as tools/generate does: without cgo, which leaves out a parser that nothing here needs. It
+// returns what the go command prints.
 func goCommand(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)

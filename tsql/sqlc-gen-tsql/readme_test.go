@@ -26,8 +26,8 @@ import (
 //
 //   - between "begin x" and "end x" stands a table that a function of this file writes;
 //   - a block below "file: name" is written to a file of that name, in the order of the text;
-//   - a block of the language console is a session in the folder of these files: what follows a line "$ sqlc-gen-tsql …"
-//     is what that command prints;
+//   - a block of the language console is a session in the folder of these files: what follows a line "$ sqlc-gen-tsql
+//     …" is what that command prints;
 //   - every block of Go compiles against the package that is generated from all of these files.
 //
 // go test -run TestReadme -update rewrites tables and sessions.
@@ -72,8 +72,8 @@ func TestReadmeTables(t *testing.T) {
 	}
 }
 
-// With -update the tests change the README while others read it: readmeLock guards the file, and rewriting a change from
-// the reading to the writing.
+// With -update the tests change the README while others read it: readmeLock guards the file, and rewriting a change
+// from the reading to the writing.
 var (
 	readmeLock sync.RWMutex
 	rewriting  sync.Mutex

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPasswordsStayInside has each form of a connection string with a password that holds what separates parameters, and
-// an error that quotes it.
+// TestPasswordsStayInside has each form of a connection string with a password that holds what separates parameters,
+// and an error that quotes it.
 func TestPasswordsStayInside(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]string{

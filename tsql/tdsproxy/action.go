@@ -43,12 +43,12 @@ const (
 	// None lets the request and its answer through.
 	None Fault = iota
 	// CutRequest lets the first Action.After bytes of the request through and then closes the connection on both
-	// sides: with 0 the server never hears of the request, with Request.Size it hears all of it, and may or may not have
-	// carried it out when it notices that nobody is there.
+	// sides: with 0 the server never hears of the request, with Request.Size it hears all of it, and may or may not
+	// have carried it out when it notices that nobody is there.
 	CutRequest
-	// CutAnswer waits for the answer, lets its first Action.After bytes through, and closes the connection on both sides.
-	// A server that answers once it is done has then done it. An answer that is not longer arrives as a whole, and
-	// the connection is closed after it.
+	// CutAnswer waits for the answer, lets its first Action.After bytes through, and closes the connection on both
+	// sides. A server that answers once it is done has then done it. An answer that is not longer arrives as a whole,
+	// and the connection is closed after it.
 	CutAnswer
 	// SwallowAnswer keeps the whole answer from the client and leaves the connection open.
 	SwallowAnswer

@@ -97,8 +97,8 @@ func (c *conn) request(first packet, message, payload []byte) bool {
 	return err == nil
 }
 
-// expect prepares for the answer of a request that is about to be forwarded. A client has read the last answer to its end
-// when it sends another request, unless that is an attention.
+// expect prepares for the answer of a request that is about to be forwarded. A client has read the last answer to its
+// end when it sends another request, unless that is an attention.
 func (c *conn) expect(kind Type, action Action) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

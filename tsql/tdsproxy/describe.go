@@ -9,7 +9,8 @@ import (
 // executeSQL is the number of the procedure that runs a text.
 const executeSQL = 10
 
-// systemProcedures are the procedures that a request may name by number, those of them that drivers use (MS-TDS 2.2.6.6).
+// systemProcedures are the procedures that a request may name by number, those of them that drivers use (MS-TDS
+// 2.2.6.6).
 var systemProcedures = map[uint16]string{
 	executeSQL: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 15: "sp_unprepare",
 }
@@ -17,8 +18,8 @@ var systemProcedures = map[uint16]string{
 // maxName bounds how much of a batch's text becomes a request's name, in UTF-16 units.
 const maxName = 80
 
-// describe tells what a message asks for: the procedure that an RPC names, with the text if that is sp_executesql, or the
-// beginning of a batch's text. Both are empty where it cannot be told.
+// describe tells what a message asks for: the procedure that an RPC names, with the text if that is sp_executesql, or
+// the beginning of a batch's text. Both are empty where it cannot be told.
 func describe(kind Type, payload []byte) (name, text string) {
 	if kind != RPC && kind != Batch {
 		return "", ""
@@ -90,8 +91,8 @@ func firstText(data []byte) string {
 	return decode(value[2:], int(binary.LittleEndian.Uint16(value))/2)
 }
 
-// chunks joins the chunks of a large value: they follow the length of the whole, which need not be known, and the last is
-// empty.
+// chunks joins the chunks of a large value: they follow the length of the whole, which need not be known, and the last
+// is empty.
 func chunks(data []byte) (value []byte) {
 	const whole, length = 8, 4
 	for at := whole; at+length <= len(data); {

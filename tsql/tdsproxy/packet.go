@@ -56,8 +56,8 @@ const (
 	resetKeepingTran = 0x10
 )
 
-// packet is a TDS packet, or a TLS record of a login that is encrypted. The records stand on the wire without a TDS header
-// of their own; their first byte, 0x14 to 0x17, is no TDS type.
+// packet is a TDS packet, or a TLS record of a login that is encrypted. The records stand on the wire without a TDS
+// header of their own; their first byte, 0x14 to 0x17, is no TDS type.
 type packet []byte
 
 func (p packet) isTLS() bool       { return isRecord(p[0]) }
@@ -101,8 +101,8 @@ func readRest(r io.Reader, start []byte, length int) (packet, error) {
 	return whole, nil
 }
 
-// readMessage reads packets up to the one that ends a message. bytes are all of them with their headers, payload is what
-// they carry.
+// readMessage reads packets up to the one that ends a message. bytes are all of them with their headers, payload is
+// what they carry.
 func readMessage(r io.Reader, first packet) (bytes, payload []byte, err error) {
 	for p := first; ; {
 		bytes = append(bytes, p...)

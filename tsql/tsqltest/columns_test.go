@@ -6,8 +6,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// TestColumnPermissions: what the user u may do with the columns of dbo.t, and with those of views on it. The view dbo.v
-// belongs to dbo, as the table does; the view x.v and the procedures of the schema x belong to somebody else.
+// TestColumnPermissions: what the user u may do with the columns of dbo.t, and with those of views on it. The view
+// dbo.v belongs to dbo, as the table does; the view x.v and the procedures of the schema x belong to somebody else.
 func TestColumnPermissions(t *testing.T) {
 	t.Parallel()
 	const setup = `

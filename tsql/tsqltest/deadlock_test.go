@@ -145,7 +145,8 @@ var settings = []struct {
 	{"row versions and optimized locking", tsqltest.Options{RowVersions: true, OptimizedLocking: true}},
 }
 
-// The textbook's deadlocks, lock by lock, as the graphs of SQL Server show them: all orders end in one of these or in none.
+// The textbook's deadlocks, lock by lock, as the graphs of SQL Server show them: all orders end in one of these or in
+// none.
 func TestDeadlockGraphs(t *testing.T) {
 	t.Parallel()
 	file, err := txtar.ParseFile("testdata/deadlocks.txtar")

@@ -38,7 +38,8 @@ func copyIn(ctx context.Context, db *sql.DB, table string, options mssql.BulkOpt
 	return result.RowsAffected()
 }
 
-// Bulk copy stores rows of all types, takes NULL for a default, and checks constraints and fires triggers only if it is told to.
+// Bulk copy stores rows of all types, takes NULL for a default, and checks constraints and fires triggers only if it is
+// told to.
 func TestBulkCopy(t *testing.T) {
 	t.Parallel()
 	server := tsqltest.New(t, tsqltest.Options{})

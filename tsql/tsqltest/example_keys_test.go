@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// A call of the driver, and the keys that the statements in it touch: the same ones however many products there are, because
-// each is sought.
+// A call of the driver, and the keys that the statements in it touch: the same ones however many products there are,
+// because each is sought.
 func ExampleServer_CountKeys() {
 	ctx := context.Background()
 	server := startShop(ctx)

@@ -34,8 +34,8 @@ func ExampleServer_Connect() {
 	// cups: 2
 }
 
-// Two sessions take the same rows in opposite order. The server finds the deadlock at once, and the session with the lower
-// DEADLOCK_PRIORITY is the victim.
+// Two sessions take the same rows in opposite order. The server finds the deadlock at once, and the session with the
+// lower DEADLOCK_PRIORITY is the victim.
 func ExampleServer_Connect_deadlock() {
 	ctx := context.Background()
 	server := startShop(ctx)

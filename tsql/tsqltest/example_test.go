@@ -12,8 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// A shop's procedures are called by the usual driver: a table-valued parameter, an OUTPUT parameter, a result set, and an
-// error that the procedure throws.
+// A shop's procedures are called by the usual driver: a table-valued parameter, an OUTPUT parameter, a result set, and
+// an error that the procedure throws.
 func Example() {
 	if err := shop(context.Background()); err != nil {
 		fmt.Println(err)

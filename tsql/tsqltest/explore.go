@@ -52,7 +52,8 @@ type Session struct {
 	Run func(p *Player) error
 }
 
-// Exploration says which schedules of a scenario are tried. A session can be interrupted at every statement and every request for a lock.
+// Exploration says which schedules of a scenario are tried. A session can be interrupted at every statement and every
+// request for a lock.
 type Exploration struct {
 	// Schedules is the greatest number of schedules to try; 10,000 if it is 0.
 	Schedules int
@@ -72,8 +73,8 @@ type Exploration struct {
 	// hints allow. It finds code that is right only with the planner's choice. The plans share the number of
 	// Schedules.
 	Plans int
-	// RowLocks makes other plans lock rows at first, as if each statement had the hint ROWLOCK. Otherwise they lock rows, pages or
-	// tables, whatever the hints and the options of the indexes allow.
+	// RowLocks makes other plans lock rows at first, as if each statement had the hint ROWLOCK. Otherwise they lock
+	// rows, pages or tables, whatever the hints and the options of the indexes allow.
 	RowLocks bool
 	// Every also tries schedules that have the same result as others, because they differ only in the order of
 	// independent steps. Set it if a check looks at more than the results of sessions and the database.
@@ -81,8 +82,8 @@ type Exploration struct {
 	// FirstPlan is the number of the first choice of plans to try; 0 is the planner's choice. Set it to continue
 	// where an earlier exploration has stopped.
 	FirstPlan uint64
-	// Seeks makes other plans seek an index wherever they can, as if each reference to a table had the hint FORCESEEK. Otherwise they
-	// may scan it, as SQL Server may where a table is small or was small once.
+	// Seeks makes other plans seek an index wherever they can, as if each reference to a table had the hint FORCESEEK.
+	// Otherwise they may scan it, as SQL Server may where a table is small or was small once.
 	Seeks bool
 	// Repeat is a schedule from [Failure].Repeat. If it is set, only this schedule is tried.
 	Repeat string
@@ -116,8 +117,8 @@ func (f *Failure) String() string {
 	return fmt.Sprintf("%v\n%s\nExploration{Repeat: %q} repeats it.", f.Err, f.Table, f.Repeat)
 }
 
-// Explore runs a scenario in many orders, on a server of its own, and fails the test with the first schedule after which
-// something does not hold.
+// Explore runs a scenario in many orders, on a server of its own, and fails the test with the first schedule after
+// which something does not hold.
 func Explore(t testing.TB, s Scenario, o Exploration) *Report {
 	t.Helper()
 	r := Search(t, s, o)

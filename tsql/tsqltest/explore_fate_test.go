@@ -25,8 +25,8 @@ func fate(end func(*tsqltest.Player)) tsqltest.Session {
 	}}
 }
 
-// A session can be cut and killed between any two statements, while it waits for a lock, before it commits, and when it has
-// committed and the answer is on its way: then it is told nothing of what is there.
+// A session can be cut and killed between any two statements, while it waits for a lock, before it commits, and when it
+// has committed and the answer is on its way: then it is told nothing of what is there.
 func TestExploreFatesAreEverywhere(t *testing.T) {
 	t.Parallel()
 	ada := tsqltest.Session{Name: "ada", Steps: []string{`
@@ -75,8 +75,8 @@ func TestExploreFatesAreEverywhere(t *testing.T) {
 	}
 }
 
-// What repeats a failure repeats it with other plans, with sessions that are cut and killed, and with a clock that moves, whether it
-// was found by the exhaustive search or at random; and it is as short as it can be.
+// What repeats a failure repeats it with other plans, with sessions that are cut and killed, and with a clock that
+// moves, whether it was found by the exhaustive search or at random; and it is as short as it can be.
 func TestExploreRepeats(t *testing.T) {
 	t.Parallel()
 	ada := tsqltest.Session{Name: "ada", Steps: []string{
@@ -115,7 +115,8 @@ func TestExploreRepeats(t *testing.T) {
 	}
 }
 
-// Who tries again and again what another one does not let it do gives way, so that every schedule comes to its end and there are few.
+// Who tries again and again what another one does not let it do gives way, so that every schedule comes to its end and
+// there are few.
 func TestExploreSpinning(t *testing.T) {
 	t.Parallel()
 	s := tsqltest.Scenario{Setup: script(jobs + `

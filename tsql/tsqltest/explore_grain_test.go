@@ -19,8 +19,8 @@ func both(first, second string) []string {
 	return []string{"BEGIN TRANSACTION; " + first + "; " + second, "COMMIT"}
 }
 
-// TestExploreGrains checks that other plans begin with locks on rows, pages and tables, where hints and indexes allow it, and that
-// sessions are in each other's way then although they touch different rows.
+// TestExploreGrains checks that other plans begin with locks on rows, pages and tables, where hints and indexes allow
+// it, and that sessions are in each other's way then although they touch different rows.
 func TestExploreGrains(t *testing.T) {
 	t.Parallel()
 	change := func(table, hints string, id int) string {
@@ -86,8 +86,8 @@ func TestExploreGrains(t *testing.T) {
 	}
 }
 
-// TestExploreScans checks that other plans scan what could be sought, unless a hint or the option forbids it, and that the text of
-// a schedule repeats such a plan.
+// TestExploreScans checks that other plans scan what could be sought, unless a hint or the option forbids it, and that
+// the text of a schedule repeats such a plan.
 func TestExploreScans(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

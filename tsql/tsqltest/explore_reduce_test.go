@@ -120,8 +120,8 @@ func comesTo(e *tsqltest.End, sessions []tsqltest.Session) string {
 	return b.String()
 }
 
-// An exploration that leaves out what comes to the same as something else finds everything that one of every schedule finds,
-// with as few interruptions. TSQLTEST_REDUCTIONS sets how many random scenarios are compared.
+// An exploration that leaves out what comes to the same as something else finds everything that one of every schedule
+// finds, with as few interruptions. TSQLTEST_REDUCTIONS sets how many random scenarios are compared.
 func TestExploreReductions(t *testing.T) {
 	t.Parallel()
 	scenarios := 6

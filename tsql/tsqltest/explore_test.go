@@ -128,7 +128,8 @@ func transfer(from, to int) []string {
 	}
 }
 
-// Explore finds the defects that every textbook has, with as few preemptions as they need, and nothing in what mends them.
+// Explore finds the defects that every textbook has, with as few preemptions as they need, and nothing in what mends
+// them.
 func TestExploreTextbook(t *testing.T) {
 	t.Parallel()
 	for _, tt := range textbook {
@@ -203,8 +204,8 @@ func different(e *tsqltest.End) error {
 	return nil
 }
 
-// Random schedules find what needs an unlucky moment, and the same seed finds it in the same way. Failures name the files of
-// applied scripts.
+// Random schedules find what needs an unlucky moment, and the same seed finds it in the same way. Failures name the
+// files of applied scripts.
 func TestExploreRandom(t *testing.T) {
 	t.Parallel()
 	s := tsqltest.Scenario{
@@ -384,7 +385,8 @@ func TestExploreBeginsAgain(t *testing.T) {
 	tsqltest.Explore(t, s, tsqltest.Exploration{Preemptions: 1})
 }
 
-// BenchmarkExploreClaim measures schedules of two sessions that claim a job. 10,000 of them are to take less than a minute.
+// BenchmarkExploreClaim measures schedules of two sessions that claim a job. 10,000 of them are to take less than a
+// minute.
 func BenchmarkExploreClaim(b *testing.B) {
 	for _, name := range []string{"exhaustive", "random"} {
 		b.Run(name, func(b *testing.B) {
@@ -402,7 +404,8 @@ func BenchmarkExploreClaim(b *testing.B) {
 	}
 }
 
-// Scenarios on one base find it as its preparation left it, whatever others did, and one that changes definitions makes it anew.
+// Scenarios on one base find it as its preparation left it, whatever others did, and one that changes definitions makes
+// it anew.
 func TestBase(t *testing.T) {
 	t.Parallel()
 	prepared := 0

@@ -11,7 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/session"
 )
 
-// stage is where schedules are played: a server that is put back to its beginning, and the sessions of the present schedule.
+// stage is where schedules are played: a server that is put back to its beginning, and the sessions of the present
+// schedule.
 type stage struct {
 	server  *Server
 	image   *session.Image
@@ -189,8 +190,8 @@ func (p *Player) do(f func(ctx context.Context) (*Result, error)) (*Result, erro
 	return result, err
 }
 
-// The ways in which requests come after one another: whether one has begun before or after another has ended matters, if the
-// scenario says so.
+// The ways in which requests come after one another: whether one has begun before or after another has ended matters,
+// if the scenario says so.
 const (
 	begins uint8 = iota
 	ends

@@ -10,8 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 )
 
-// table tells a schedule: a line for each statement that asked for a lock or committed, each wait, and each request before
-// which a session was interrupted.
+// table tells a schedule: a line for each statement that asked for a lock or committed, each wait, and each request
+// before which a session was interrupted.
 type table struct {
 	explorer *explorer
 	last     line

@@ -28,11 +28,12 @@ var seeds = []string{
 	"DECLARE c CURSOR FOR SELECT sku FROM dbo.products; OPEN c; FETCH NEXT FROM c; CLOSE c; DEALLOCATE c; RAISERROR ('%s %d', 16, 1, 'x', 3)",
 }
 
-// patience is how long a batch of the fuzzer may go on after it was cancelled. Cancelled ones end at their next statement.
+// patience is how long a batch of the fuzzer may go on after it was cancelled. Cancelled ones end at their next
+// statement.
 const patience = 20 * time.Second
 
-// FuzzBatch executes batches in a shop. Whatever they are, the server answers: no panic, which would come as an error of
-// class 20, and no batch that goes on when it has been cancelled.
+// FuzzBatch executes batches in a shop. Whatever they are, the server answers: no panic, which would come as an error
+// of class 20, and no batch that goes on when it has been cancelled.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed)

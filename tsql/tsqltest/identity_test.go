@@ -131,8 +131,8 @@ func TestExecuteAs(t *testing.T) {
 	}
 }
 
-// TestExecuteAsOfModules: WITH EXECUTE AS, and what EXECUTE AS and REVERT do in a module. The batch creates dbo.p, which
-// joe calls in the next one.
+// TestExecuteAsOfModules: WITH EXECUTE AS, and what EXECUTE AS and REVERT do in a module. The batch creates dbo.p,
+// which joe calls in the next one.
 func TestExecuteAsOfModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, create, call, want string }{

@@ -23,8 +23,8 @@ type KeyCount struct {
 	Table, Index string
 	// Access is "seek", "scan", "lookup" (a row by a key that another index has) or "write" (to change it).
 	Access string
-	// Mode is that of the locks, such as "U" or "RangeS-S"; empty where none were taken: for versions of rows, dirty reads and
-	// tables that are locked as a whole.
+	// Mode is that of the locks, such as "U" or "RangeS-S"; empty where none were taken: for versions of rows, dirty
+	// reads and tables that are locked as a whole.
 	Mode string
 	// Keys is how many keys were touched; a key that is touched twice counts twice. Of these keys, Waited had to be
 	// waited for, Skipped were skipped by READPAST, and Ghosts had no row for the statement, because the row is

@@ -93,8 +93,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestCountKeys checks that requests of all sessions are counted, those before and after are not, and that counts of one
-// statement are added up.
+// TestCountKeys checks that requests of all sessions are counted, those before and after are not, and that counts of
+// one statement are added up.
 func TestCountKeys(t *testing.T) {
 	t.Parallel()
 	server := tsqltest.New(t, tsqltest.Options{})
@@ -121,7 +121,8 @@ func TestCountKeys(t *testing.T) {
 	}
 }
 
-// TestKeysInSchedules checks that counts are there for the sessions of a schedule and for its check, and that they tell of waits.
+// TestKeysInSchedules checks that counts are there for the sessions of a schedule and for its check, and that they tell
+// of waits.
 func TestKeysInSchedules(t *testing.T) {
 	t.Parallel()
 	waited := 0

@@ -32,8 +32,8 @@ func play(t *testing.T, setup string, steps []step) {
 	}
 }
 
-// outcome writes what a batch returns: the values of a row joined by commas, rows by blanks, sets by " / "; then messages in
-// quotes, and the numbers of errors.
+// outcome writes what a batch returns: the values of a row joined by commas, rows by blanks, sets by " / "; then
+// messages in quotes, and the numbers of errors.
 func outcome(result *tsqltest.Result, err error) string {
 	var parts []string
 	if result != nil {

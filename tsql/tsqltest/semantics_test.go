@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// exchange is a batch with all that comes back: rows with bars between values, result sets with a semicolon between them, and
-// errors with number and place.
+// exchange is a batch with all that comes back: rows with bars between values, result sets with a semicolon between
+// them, and errors with number and place.
 type exchange struct{ batch, want string }
 
 // exchanges executes batches in one session of a new server.

@@ -56,9 +56,9 @@ type Options struct {
 	CaseSensitive bool
 	// RowVersions turns READ_COMMITTED_SNAPSHOT on, as it is in Azure SQL Database, and ALLOW_SNAPSHOT_ISOLATION.
 	RowVersions bool
-	// OptimizedLocking turns optimized locking on, as it is in Azure SQL Database, and ACCELERATED_DATABASE_RECOVERY, which it
-	// needs: a transaction locks its own number to its end instead of the rows that it changes. With RowVersions, UPDATE and
-	// DELETE also find rows without locks and lock only those that they change.
+	// OptimizedLocking turns optimized locking on, as it is in Azure SQL Database, and ACCELERATED_DATABASE_RECOVERY,
+	// which it needs: a transaction locks its own number to its end instead of the rows that it changes. With
+	// RowVersions, UPDATE and DELETE also find rows without locks and lock only those that they change.
 	OptimizedLocking bool
 	// CompatibilityLevel of the database: 130 (SQL Server 2016), 140, 150 or 160 (2022), which is the default.
 	CompatibilityLevel int

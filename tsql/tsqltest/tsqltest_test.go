@@ -128,7 +128,8 @@ func TestSeedRepeats(t *testing.T) {
 	}
 }
 
-// The driver insists on TLS and gets it; a driver that also wants a certificate that somebody it knows has signed leaves.
+// The driver insists on TLS and gets it; a driver that also wants a certificate that somebody it knows has signed
+// leaves.
 func TestEncryption(t *testing.T) {
 	t.Parallel()
 	server := tsqltest.New(t, tsqltest.Options{Encrypt: true})
@@ -404,8 +405,8 @@ type recorder struct {
 
 func (r recorder) Log(args ...any) { r.lines <- fmt.Sprint(args...) }
 
-// The driver calls every error that ends a connection an internal one. Its text is in the error that the driver wraps, and
-// in the log of the test.
+// The driver calls every error that ends a connection an internal one. Its text is in the error that the driver wraps,
+// and in the log of the test.
 func TestTextOfSevereErrors(t *testing.T) {
 	t.Parallel()
 	log := recorder{t, make(chan string, 1)}

@@ -48,7 +48,8 @@ func Clamp(n uint64) int64 {
 	return int64(min(n, math.MaxInt64))
 }
 
-// ExecutionKey is the column of an execution to be read. No execution has an id that does not fit, and none has the id 0.
+// ExecutionKey is the column of an execution to be read. No execution has an id that does not fit, and none has the id
+// 0.
 func ExecutionKey(id uint64) int64 {
 	if id > math.MaxInt64 {
 		return 0

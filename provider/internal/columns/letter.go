@@ -11,8 +11,8 @@ import (
 // KindRunes is how much of a letter's text [ItemKind] looks at.
 const KindRunes = 80
 
-// ItemKind is the name that a work item's text begins with, also if nothing else of the text can be read; empty if there is
-// none. It is a word, never a payload.
+// ItemKind is the name that a work item's text begins with, also if nothing else of the text can be read; empty if
+// there is none. It is a word, never a payload.
 func ItemKind(text string) string {
 	const blanks = " \t\r\n"
 	rest, object := strings.CutPrefix(strings.TrimLeft(text, blanks), "{")

@@ -92,7 +92,8 @@ func refuses(t *testing.T, err, sentinel error, retryable bool) {
 	}
 }
 
-// serve is a server that answers the first messages of each connection with these, and then waits for the client to end it.
+// serve is a server that answers the first messages of each connection with these, and then waits for the client to end
+// it.
 func serve(t *testing.T, answers ...[]byte) (addr string) {
 	t.Helper()
 	return mssqltest.Listen(t, func(conn net.Conn) { converse(conn, answers) })

@@ -130,8 +130,8 @@ func (p *planner) indexFaults() (list []indexFault) {
 	return list
 }
 
-// addIndexes adds what makes the indexes again that are missing, disabled or different. A clustered one comes first, since the others
-// refer to its key.
+// addIndexes adds what makes the indexes again that are missing, disabled or different. A clustered one comes first,
+// since the others refer to its key.
 func (p *planner) addIndexes() {
 	faults := p.indexFaults()
 	slices.SortStableFunc(faults, func(a, b indexFault) int {
@@ -167,8 +167,8 @@ func (p *planner) dropIndex(f indexFault) Batch {
 	return p.statement(fmt.Sprintf(dropIndex, Quote(f.stored.name), f.table))
 }
 
-// storage are the batches of the applied scripts that say how the indexes of a table are stored, which a new index does not know.
-// Those that name an index which is restored later are left to its step.
+// storage are the batches of the applied scripts that say how the indexes of a table are stored, which a new index does
+// not know. Those that name an index which is restored later are left to its step.
 func (p *planner) storage(table string, later []indexFault) (list []Batch) {
 	for _, one := range p.scripts.numbered {
 		if _, applied := p.state.scripts[one.version]; !applied {

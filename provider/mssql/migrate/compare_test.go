@@ -12,9 +12,9 @@ import (
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 )
 
-// TestEveryIndexIsRestored drops, disables and changes every nonclustered index of this release: verify names it and says what to do,
-// up makes it as it was, and the settings of its storage are back. In part, all are dropped, and constraints disabled
-// and changed, too.
+// TestEveryIndexIsRestored drops, disables and changes every nonclustered index of this release: verify names it and
+// says what to do, up makes it as it was, and the settings of its storage are back. In part, all are dropped, and
+// constraints disabled and changed, too.
 func TestEveryIndexIsRestored(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, thisRelease(t))
@@ -157,8 +157,8 @@ func described(t *table) string {
 	return strings.Join(parts, "; ")
 }
 
-// TestHelpersAreAppliedFirst: between two steps of an upgrade a caller of the new release never meets a helper of the old one, which
-// has no such parameter.
+// TestHelpersAreAppliedFirst: between two steps of an upgrade a caller of the new release never meets a helper of the
+// old one, which has no such parameter.
 func TestHelpersAreAppliedFirst(t *testing.T) {
 	t.Parallel()
 	files := releaseOne.with(tree{

@@ -79,7 +79,8 @@ func (ix index) String() string {
 // change is what a script does to tables.
 type change func(tables)
 
-// changes reads what a script does to tables. What it does not understand is refused, since the schema could not be compared.
+// changes reads what a script does to tables. What it does not understand is refused, since the schema could not be
+// compared.
 func changes(file string, list []token) (all []change, err error) {
 	for statement := range statementsOf(list) {
 		p := &parser{list: statement}
@@ -361,7 +362,8 @@ func (p *parser) names() (list []string) {
 	return list
 }
 
-// alterTable reads what adds, changes or drops columns and constraints. Whatever else there is changes only how rows are stored.
+// alterTable reads what adds, changes or drops columns and constraints. Whatever else there is changes only how rows
+// are stored.
 func (p *parser) alterTable() (change, error) {
 	of, ok := p.table("")
 	switch {
@@ -430,8 +432,8 @@ func (p *parser) createIndex(begin int) (change, error) {
 	return func(all tables) { all.of(of).indexes[ix.name] = ix }, expect(p.peek().text == "", "nothing behind the options of the index")
 }
 
-// canonical writes the condition of a filter in one way, whether a script or a server has written it: without brackets and
-// parentheses, which no filter of ours needs.
+// canonical writes the condition of a filter in one way, whether a script or a server has written it: without brackets
+// and parentheses, which no filter of ours needs.
 func canonical(condition string) string {
 	var words []string
 	for _, t := range statements(tokens(condition)) {

@@ -10,9 +10,9 @@ import (
 )
 
 // Drop removes everything that [Migration.Up] has made, with all orchestrations and their
-// histories, in one transaction, and asks nobody: for a tenant that leaves, and for tests. What somebody else has put into
-// the schema stays, and then so does the schema: left names these objects, and what was dropped with the schema's tables is none. A
-// schema that is missing, or was never migrated, is left as it is.
+// histories, in one transaction, and asks nobody: for a tenant that leaves, and for tests. What somebody else has put
+// into the schema stays, and then so does the schema: left names these objects, and what was dropped with the schema's
+// tables is none. A schema that is missing, or was never migrated, is left as it is.
 //
 // Errors match [ErrNewerSchema] when a newer release has migrated the schema, which may
 // hold what these scripts do not know, and [ErrPermission] for a login that is not an

@@ -52,8 +52,8 @@ func (e *BatchError) Error() string {
 // Unwrap returns the driver's error.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// oneLineError is an error whose text is one line: the driver gives each error of the server a line of its own, and a server
-// that refuses CREATE SCHEMA sends two.
+// oneLineError is an error whose text is one line: the driver gives each error of the server a line of its own, and a
+// server that refuses CREATE SCHEMA sends two.
 type oneLineError struct{ error }
 
 func (e oneLineError) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }

@@ -17,7 +17,8 @@ type grant struct {
 	role  string // as the scripts call it
 }
 
-// grantsOf finds the grants in batches. Each is one statement, of one right to one role; those on a schema are left out.
+// grantsOf finds the grants in batches. Each is one statement, of one right to one role; those on a schema are left
+// out.
 func grantsOf(batches []Batch) (grants []grant) {
 	for _, batch := range batches {
 		list := statements(tokens(batch.Text))

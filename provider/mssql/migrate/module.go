@@ -63,9 +63,10 @@ func (s *release) loadModules(files fs.FS) error {
 	return s.helpersFirst()
 }
 
-// helpersFirst puts each procedure behind those that it calls. A server looks for them when it runs, but each procedure is applied in a
-// transaction of its own: a caller of the new release would meet the helper of the old one, with other parameters, and fail with
-// error 8144 or 8145 until that is replaced too. A new helper serves old callers, since its new parameters have defaults.
+// helpersFirst puts each procedure behind those that it calls. A server looks for them when it runs, but each procedure
+// is applied in a transaction of its own: a caller of the new release would meet the helper of the old one, with other
+// parameters, and fail with error 8144 or 8145 until that is replaced too. A new helper serves old callers, since its
+// new parameters have defaults.
 func (s *release) helpersFirst() error {
 	byName, from := map[string]module{}, len(s.modules)
 	for i, one := range s.modules {

@@ -12,8 +12,8 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 )
 
-// TestExplain has every number that may mean missing rights, for a login that is an owner, for one that is not, and for one
-// whose server no longer answers.
+// TestExplain has every number that may mean missing rights, for a login that is an owner, for one that is not, and for
+// one whose server no longer answers.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	explain := func(answer any, number int32) error {

@@ -2,9 +2,9 @@ package migrate
 
 import "fmt"
 
-// This file holds all T-SQL that the migrator writes itself. Everything else are the scripts, and the queries of sql/queries,
-// which are linted and typed. These cannot be such queries: a plan is text that people read and run by hand
-// ([Plan.WriteTo]), with values and names in it, and the lock is taken before there is a schema. Formats are for
+// This file holds all T-SQL that the migrator writes itself. Everything else are the scripts, and the queries of
+// sql/queries, which are linted and typed. These cannot be such queries: a plan is text that people read and run by
+// hand ([Plan.WriteTo]), with values and names in it, and the lock is taken before there is a schema. Formats are for
 // [planner.statement], which puts another schema in the place of duroxide.
 
 // sessionOptions is sent once the lock is held. The first two are frozen into modules
@@ -100,7 +100,8 @@ const (
 const (
 	// addMember takes the quoted names of a role and a member.
 	addMember = "ALTER ROLE %s ADD MEMBER %s;"
-	// grantRight takes the right, a class with colons or nothing, and the quoted names of the schema, the object and the role.
+	// grantRight takes the right, a class with colons or nothing, and the quoted names of the schema, the object and
+	// the role.
 	grantRight = "GRANT %s ON %s%s.%s TO %s;"
 )
 

@@ -12,11 +12,13 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// AmendVariable is an environment variable that names a file of T-SQL: a procedure of the schema duroxide with a defect in it. It
-// replaces the procedure in every schema that tests make. The program tools/mutate sets it to see which tests notice.
+// AmendVariable is an environment variable that names a file of T-SQL: a procedure of the schema duroxide with a defect
+// in it. It replaces the procedure in every schema that tests make. The program tools/mutate sets it to see which tests
+// notice.
 const AmendVariable = "DUROXIDE_TEST_MSSQL_AMEND"
 
-// Amendment is the text of the file that [AmendVariable] names, empty without one: for tests that make schemas themselves.
+// Amendment is the text of the file that [AmendVariable] names, empty without one: for tests that make schemas
+// themselves.
 func Amendment(t testing.TB) string {
 	t.Helper()
 	text, err := amendment()

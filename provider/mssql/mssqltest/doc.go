@@ -2,8 +2,8 @@
 //
 // The server is the one at the URL in the environment variable DUROXIDE_TEST_MSSQL, whose login must own the database
 // that the URL names. Without the variable the tests run on package tsqltest's server, in their own process; with
-// DUROXIDE_TEST_MSSQL_REQUIRED=1 they fail instead. The program tools/sqlserver starts a server in a container and sets the
-// variable for the command that it runs.
+// DUROXIDE_TEST_MSSQL_REQUIRED=1 they fail instead. The program tools/sqlserver starts a server in a container and sets
+// the variable for the command that it runs.
 //
 // A package whose tests use a server calls [Run] in its TestMain:
 //

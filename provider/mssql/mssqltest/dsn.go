@@ -24,8 +24,8 @@ func Addr(t testing.TB) string {
 	return addr
 }
 
-// Via is the URL of the database under test with another address in place of the server's, and without encryption, so that
-// a proxy there can see where a request begins.
+// Via is the URL of the database under test with another address in place of the server's, and without encryption, so
+// that a proxy there can see where a request begins.
 func Via(t testing.TB, addr string) string {
 	t.Helper()
 	dsn, err := via(DSN(t), addr)

@@ -22,8 +22,8 @@ const connections = 8
 type Facts struct {
 	// Version is the server's own description of itself, its first line.
 	Version string
-	// InProcess says that the server is tsqltest, in this process: a call takes a millisecond, and the figures of tests that
-	// measure mean nothing.
+	// InProcess says that the server is tsqltest, in this process: a call takes a millisecond, and the figures of tests
+	// that measure mean nothing.
 	InProcess bool
 	// RCSI says that READ COMMITTED reads row versions instead of waiting for locks, in the database under test.
 	RCSI bool
@@ -135,8 +135,8 @@ func (h *host) use(t testing.TB) {
 	}
 }
 
-// close drops the schemas. What fails is reported, but nothing depends on it: schemas that are left over are dropped by a
-// run of another day.
+// close drops the schemas. What fails is reported, but nothing depends on it: schemas that are left over are dropped by
+// a run of another day.
 func (h *host) close(stderr io.Writer) {
 	// Nothing may begin from here on.
 	h.ready.once.Do(func() { h.ready.err = errors.New("the tests have ended") })

@@ -11,9 +11,9 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// NewLogin makes a login, with a user in the database that has no rights, and returns the user's name and the URL of the
-// database for the login. Both are dropped when the test ends: close before that what has connected. It skips the test if
-// the tests' own login may not make another one.
+// NewLogin makes a login, with a user in the database that has no rights, and returns the user's name and the URL of
+// the database for the login. Both are dropped when the test ends: close before that what has connected. It skips the
+// test if the tests' own login may not make another one.
 func NewLogin(t testing.TB) (user, dsn string) {
 	t.Helper()
 	user, password := Name(), "aA1-"+rand.Text()

@@ -42,9 +42,9 @@ type pool struct {
 	once   sync.Once
 }
 
-// Pooled is an empty schema with everything in it that the store needs, and connections to its database, as its owner, which
-// are not to be closed. When the test ends the schema's tables are emptied, all but those that say what was migrated, and
-// another test gets it, with the connections. A test that leaves
+// Pooled is an empty schema with everything in it that the store needs, and connections to its database, as its owner,
+// which are not to be closed. When the test ends the schema's tables are emptied, all but those that say what was
+// migrated, and another test gets it, with the connections. A test that leaves
 // statements running on the server, because it breaks connections, or that creates, alters or drops something wants
 // [NewSchema] instead.
 //

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// prefix begins the names of all schemas that are made here. The time follows, so that those which a run left behind
-	// can be told from those of a run in progress.
+	// prefix begins the names of all schemas that are made here. The time follows, so that those which a run left
+	// behind can be told from those of a run in progress.
 	prefix = "duroxide_test_"
 	// stamp is the layout of that time, UTC.
 	stamp = "060102150405"

@@ -15,14 +15,15 @@ type Anomaly struct {
 	checked Parts
 }
 
-// shorten makes the history shorter as long as there is no order of it: it ends as soon as it can, and what has nothing to do
-// with the rest is left out.
+// shorten makes the history shorter as long as there is no order of it: it ends as soon as it can, and what has nothing
+// to do with the rest is left out.
 func shorten(calls []*Call) *Anomaly {
 	a := &Anomaly{Calls: earliest(calls), checked: everything}
 	for part := Locks; part <= Values; part <<= 1 {
 		a.try(a.Calls, a.checked&^part)
 	}
-	// A call that changes nothing of what is checked only asks for something: without it the rest has more orders, not fewer.
+	// A call that changes nothing of what is checked only asks for something: without it the rest has more orders, not
+	// fewer.
 	for _, c := range slices.Clone(a.Calls) {
 		if c.op.effects(c)&a.needed() == 0 {
 			a.try(slices.DeleteFunc(slices.Clone(a.Calls), func(other *Call) bool { return other == c }), a.checked)
@@ -52,8 +53,8 @@ func (a *Anomaly) needed() Parts {
 	return needed
 }
 
-// earliest is the shortest beginning of a history of which there is no order. Calls that had not ended then may have had their
-// effect or not.
+// earliest is the shortest beginning of a history of which there is no order. Calls that had not ended then may have
+// had their effect or not.
 func earliest(calls []*Call) []*Call {
 	byEnd := slices.DeleteFunc(slices.Clone(calls), (*Call).lost)
 	slices.SortFunc(byEnd, func(a, b *Call) int { return int(a.End) - int(b.End) })

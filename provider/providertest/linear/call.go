@@ -10,8 +10,8 @@ import (
 // Call is a call of a store and what came of it.
 type Call struct {
 	Client string
-	// Begin and End are counted over all clients. End is 0 if nobody knows the answer: the call may still have its effect, or
-	// never have it.
+	// Begin and End are counted over all clients. End is 0 if nobody knows the answer: the call may still have its
+	// effect, or never have it.
 	Begin, End uint64
 	// From and Until are what the store's clock showed before and after the call, in milliseconds.
 	From, Until int64
@@ -23,7 +23,8 @@ type Call struct {
 
 // operation is a call's arguments and answer.
 type operation interface {
-	// apply makes the call on a state of the model. It returns why the answer could not have been the store's, "" if it could.
+	// apply makes the call on a state of the model. It returns why the answer could not have been the store's, "" if it
+	// could.
 	apply(s *State, c *Call) string
 	// objects are the instances and sessions that the call is about. An empty answer is about all.
 	objects() []string

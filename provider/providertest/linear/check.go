@@ -77,8 +77,8 @@ func (s *search) from(at *State) bool {
 	return false
 }
 
-// next are the calls that may be next: those that began before any of the others ended. It is nil when only calls are left
-// whose answer nobody knows, which need not have had an effect.
+// next are the calls that may be next: those that began before any of the others ended. It is nil when only calls are
+// left whose answer nobody knows, which need not have had an effect.
 func (s *search) next() []int {
 	end := uint64(0)
 	for i, c := range s.calls {
@@ -111,8 +111,8 @@ func compareEnds(a, b uint64) int {
 	return -1
 }
 
-// Groups divides calls into those that are about the same instances, directly or by others. An answer that there is nothing is
-// about all of them.
+// Groups divides calls into those that are about the same instances, directly or by others. An answer that there is
+// nothing is about all of them.
 func Groups(calls []*Call) [][]*Call {
 	parents := map[string]string{}
 	var find func(string) string
@@ -150,9 +150,9 @@ func Groups(calls []*Call) [][]*Call {
 	return all
 }
 
-// Check returns nil if there is an order of the calls that explains their answers. The error is about a history that cannot be
-// checked: it has too many calls at the same time, or a fetch that failed in a way that leaves open whether it has taken
-// something.
+// Check returns nil if there is an order of the calls that explains their answers. The error is about a history that
+// cannot be checked: it has too many calls at the same time, or a fetch that failed in a way that leaves open whether
+// it has taken something.
 func Check(calls []*Call) (*Anomaly, error) {
 	for _, group := range Groups(calls) {
 		_, ok, err := ordered(group, everything)

@@ -13,8 +13,8 @@ import (
 type Recorder struct {
 	// Clock shows the store's time in milliseconds. The machine's clock will do for a store that uses it.
 	Clock func() int64
-	// Patience is how long a fetch may take, on the machine's clock, until an answer that there is nothing says nothing. 0 is
-	// for ever.
+	// Patience is how long a fetch may take, on the machine's clock, until an answer that there is nothing says
+	// nothing. 0 is for ever.
 	Patience time.Duration
 
 	mu    sync.Mutex
@@ -25,8 +25,8 @@ type Recorder struct {
 	works map[string]heldWork
 }
 
-// Client is a store that records the calls that are made through it, as those of one client. Of [provider.Admin] it records
-// GetInstanceInfo and DeleteInstance.
+// Client is a store that records the calls that are made through it, as those of one client. Of [provider.Admin] it
+// records GetInstanceInfo and DeleteInstance.
 func (r *Recorder) Client(name string, store provider.Provider) *Client {
 	return &Client{Provider: store, recorder: r, name: name}
 }

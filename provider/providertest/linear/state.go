@@ -46,8 +46,8 @@ type instance struct {
 	customVersion         uint64
 
 	executions map[uint64]execution
-	// values are as of the end of the last execution, changed what the present one has done to them: nil is a key that was
-	// cleared.
+	// values are as of the end of the last execution, changed what the present one has done to them: nil is a key that
+	// was cleared.
 	values  map[string]provider.KVEntry
 	changed map[string]*provider.KVEntry
 	lease

@@ -29,8 +29,9 @@ type Workload struct {
 // leases are for how long the clients hold what they fetch. They move the clock on by steps of this size, too.
 const leases = 100 * time.Millisecond
 
-// Run lets the clients work, then ends what they have begun and reads all there is, so that what was lost is missed. Several stores
-// are for clients that open the same data in several processes. The error is one that the contract does not allow for.
+// Run lets the clients work, then ends what they have begun and reads all there is, so that what was lost is missed.
+// Several stores are for clients that open the same data in several processes. The error is one that the contract does
+// not allow for.
 func (w Workload) Run(ctx context.Context, r *Recorder, stores ...provider.Provider) error {
 	var together sync.WaitGroup
 	shared := &pool{}

@@ -20,7 +20,8 @@
 //
 // The second knows what expressions and queries are, and nothing of the flow around them:
 //
-//   - env.go, scope.go, analyzer.go: which variables, tables and columns a place can see, and how findings are collected.
+//   - env.go, scope.go, analyzer.go: which variables, tables and columns a place can see, and how findings are
+//     collected.
 //   - query.go, sources.go, relations.go: SELECT, its FROM clause, views and table functions.
 //   - cardinality.go: how many rows a query can have.
 //   - dml.go, merge.go: INSERT, UPDATE, DELETE and MERGE with their OUTPUT.
@@ -114,7 +115,8 @@ type ResultSet struct {
 type Column struct {
 	// Name is what the server sends. It may be empty, and several columns may have it.
 	Name string
-	// As is the name that gen:columns gives a column without a name, or with that of another one; empty if it gives none.
+	// As is the name that gen:columns gives a column without a name, or with that of another one; empty if it gives
+	// none.
 	As       string
 	Type     sqltype.Type
 	Nullable bool

@@ -74,7 +74,8 @@ type relation struct {
 	// changed is the last change of what * has read: the columns are those after it.
 	changed *catalog.Change
 	bad     bool // a finding has been reported: an unknown column is no second one
-	// unknown says that it is of an excluded module that can't be typed. No finding has been reported: who reads it does.
+	// unknown says that it is of an excluded module that can't be typed. No finding has been reported: who reads it
+	// does.
 	unknown bool
 }
 

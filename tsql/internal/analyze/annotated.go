@@ -15,9 +15,9 @@ import (
 const ruleQuery = "query"
 
 // queries describes the annotated queries of a file, in sqlc's style: a comment "-- name: GetOrder :one" directly above
-// one statement. The commands tell what the method of the query returns, and only whether rows are sent at all is checked
-// here: how many, the server knows. A :one that finds several rows fails at run time with ErrShape, rather than return
-// the first as sqlc does: which one is first would be chance.
+// one statement. The commands tell what the method of the query returns, and only whether rows are sent at all is
+// checked here: how many, the server knows. A :one that finds several rows fails at run time with ErrShape, rather than
+// return the first as sqlc does: which one is first would be chance.
 func (p *program) queries(src Source) []*Query {
 	var out []*Query
 	for _, batch := range src.Script.Batches {

@@ -51,9 +51,9 @@ const maxStates = 2000
 // goes on. This is what tells the automaton from the graph, and why fields are assigned to its edges and not to
 // statements: the first b of a call is always there, the second one Maybe.
 //
-// results makes three fields: a, of both its senders, and two for b. Sender 3 could have made one of the two, but a call
-// can take both edges. flow has nothing to merge here. It has where two subsets differ and the same fields follow all the
-// same, as when gen:result gives the sets c of two branches one name:
+// results makes three fields: a, of both its senders, and two for b. Sender 3 could have made one of the two, but a
+// call can take both edges. flow has nothing to merge here. It has where two subsets differ and the same fields follow
+// all the same, as when gen:result gives the sets c of two branches one name:
 //
 //	IF … BEGIN SELECT a …; SELECT c …; END ELSE BEGIN SELECT b …; SELECT c …; END
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// cardinality says how many rows a SELECT has. It says One or Optional only when that follows from the text and the keys,
-// for any rows that the tables may hold.
+// cardinality says how many rows a SELECT has. It says One or Optional only when that follows from the text and the
+// keys, for any rows that the tables may hold.
 //
 // Uniqueness is a fact of the schema, not of today's data, so that the answer stays right:
 //
@@ -345,8 +345,8 @@ func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
 		column.Precedence() < other.Type.Precedence())
 }
 
-// family numbers the groups of types among which conversions lose nothing that tells two values apart. It is 0 for types
-// of no such group: float, where large integers meet, and the date types, which may lose fractions of a second.
+// family numbers the groups of types among which conversions lose nothing that tells two values apart. It is 0 for
+// types of no such group: float, where large integers meet, and the date types, which may lose fractions of a second.
 //
 // Within a family, a comparison converts to the wider type, in which different values stay different.
 func family(t sqltype.Type) int {

@@ -67,7 +67,8 @@ func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 	return a.output(out, s.Output, rows)
 }
 
-// dropsDuplicates reports whether a unique index of the table leaves out rows that are there already, instead of failing.
+// dropsDuplicates reports whether a unique index of the table leaves out rows that are there already, instead of
+// failing.
 //
 // The server then sends a warning, "Duplicate key was ignored", and no row in OUTPUT.
 func (src *source) dropsDuplicates() bool {
@@ -142,8 +143,8 @@ func (src *source) as(name string, missing bool) *source {
 // that take a value.
 //
 // The index of a column that is wrong is -1, so that the values still line up with the list. A rowversion counts
-// without a list, where the server wants a value for it (DEFAULT or NULL), and so do the columns of a period, which take
-// DEFAULT, unless they are HIDDEN.
+// without a list, where the server wants a value for it (DEFAULT or NULL), and so do the columns of a period, which
+// take DEFAULT, unless they are HIDDEN.
 func (a *analyzer) insertColumns(e *env, target *source, names []syntax.Ident) []int {
 	var columns []int
 	if len(names) == 0 {
@@ -167,8 +168,9 @@ func (a *analyzer) insertColumns(e *env, target *source, names []syntax.Ident) [
 	return columns
 }
 
-// checkWritable refuses columns that only the server fills. An identity column can be filled between SET IDENTITY_INSERT
-// ON and OFF, and a GENERATED ALWAYS one while its period is dropped, which is not for this check to know.
+// checkWritable refuses columns that only the server fills. An identity column can be filled between SET
+// IDENTITY_INSERT ON and OFF, and a GENERATED ALWAYS one while its period is dropped, which is not for this check to
+// know.
 func (a *analyzer) checkWritable(e *env, name syntax.Ident, c *catalog.Column) bool {
 	switch {
 	case c.Computed:
@@ -340,8 +342,8 @@ func beside(sources []*source, target *source) []*source {
 	return slices.DeleteFunc(slices.Clone(sources), func(src *source) bool { return src == target })
 }
 
-// changed reads what UPDATE and DELETE have in common: the target is a table of the FROM clause or, if it isn't there, one
-// more table.
+// changed reads what UPDATE and DELETE have in common: the target is a table of the FROM clause or, if it isn't there,
+// one more table.
 func (a *analyzer) changed(e *env, with []*syntax.CTE, top *syntax.Top, t syntax.TableSource, list []syntax.TableSource) (*scope, *source, joined) {
 	sc := &scope{env: e, clause: inFrom}
 	a.with(sc, with)

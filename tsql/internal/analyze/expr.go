@@ -165,8 +165,8 @@ func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 	return t
 }
 
-// literally returns the type of an operand for arithmetic with another one: an integer literal has just its digits when it
-// meets a decimal.
+// literally returns the type of an operand for arithmetic with another one: an integer literal has just its digits when
+// it meets a decimal.
 //
 // Otherwise it would count as the decimal(10, 0) that every int is:
 //

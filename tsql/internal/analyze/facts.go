@@ -20,7 +20,8 @@ import (
 // A value is never changed; what adds or takes away makes a copy.
 type facts struct {
 	vars map[string]bool // by their folded names, and by those that empty and singleRow give to tables
-	// nowhere says that no way comes to the place. There everything holds, so that where ways meet it counts for nothing.
+	// nowhere says that no way comes to the place. There everything holds, so that where ways meet it counts for
+	// nothing.
 	nowhere bool
 }
 

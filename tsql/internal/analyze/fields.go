@@ -217,11 +217,13 @@ func widen(c *Column, other Column) bool {
 	return ok
 }
 
-// wider returns the type that holds the values of two types of one kind: the greater length, scale, and number of digits
-// before the point. Most types of two kinds have none, though T-SQL would convert one to the other within a statement:
-// what arrives at the client is a value of either kind. It doesn't matter to a client which if it can read both.
+// wider returns the type that holds the values of two types of one kind: the greater length, scale, and number of
+// digits before the point. Most types of two kinds have none, though T-SQL would convert one to the other within a
+// statement: what arrives at the client is a value of either kind. It doesn't matter to a client which if it can read
+// both.
 //
-// What a client reads is described by the server for each set anew: the type here is what the Go type must be able to hold.
+// What a client reads is described by the server for each set anew: the type here is what the Go type must be able to
+// hold.
 func wider(a, b sqltype.Type) (sqltype.Type, bool) {
 	switch {
 	case a == b || b.Kind == sqltype.Invalid || b.Kind == sqltype.Null:

@@ -6,7 +6,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 )
 
-// ruleShape is the id of findings about the result sets of a body: their order, their columns, what cannot be told apart.
+// ruleShape is the id of findings about the result sets of a body: their order, their columns, what cannot be told
+// apart.
 const ruleShape = "shape"
 
 // maxSets bounds how many statements of one procedure, those of the procedures it calls included, may yield sets. Calls
@@ -100,8 +101,8 @@ func (g *graph) send(from, to int, set sender) {
 	g.links[from] = append(g.links[from], link{to: to, set: len(g.sets) - 1})
 }
 
-// splice puts a copy of the callee's graph between two points, for the call at by. Every point of the copy also leads to
-// caught, unless that is nowhere: a callee can fail anywhere.
+// splice puts a copy of the callee's graph between two points, for the call at by. Every point of the copy also leads
+// to caught, unless that is nowhere: a callee can fail anywhere.
 //
 // The callee's own CATCH blocks stay what they are: an error there leads to them first. That every point leads to
 // caught besides is more than can happen, and cannot be told from the graph: an error in the CATCH itself does leave

@@ -232,8 +232,8 @@ func (a *analyzer) plainArgument(s *scope, name string, kind builtin.Kind, x syn
 	return t, good
 }
 
-// dateArgument types a date. A number is one too, of days since 1900: as a constant it is part of well-known idioms, such
-// as DATEADD(month, DATEDIFF(month, 0, d), 0), and anything else is hardly meant.
+// dateArgument types a date. A number is one too, of days since 1900: as a constant it is part of well-known idioms,
+// such as DATEADD(month, DATEDIFF(month, 0, d), 0), and anything else is hardly meant.
 func (a *analyzer) dateArgument(s *scope, name string, x syntax.Expr) (typed, bool) {
 	t := a.expr(s, x)
 	switch {

@@ -15,8 +15,8 @@ import (
 //
 //   - compared or united with an expression that has a type (=, IN, BETWEEN, CASE, COALESCE, UNION), it has that type,
 //     also when it reaches the comparison as a column of a derived table;
-//   - as the pattern of LIKE, or a part of it, it has the widest type of the text's family that a pattern can have: with
-//     wildcards in it, it may be longer than what it finds;
+//   - as the pattern of LIKE, or a part of it, it has the widest type of the text's family that a pattern can have:
+//     with wildcards in it, it may be longer than what it finds;
 //   - stored in a column or passed to a parameter, it has the type of that, and may be NULL if the column may;
 //   - beside a whole number or a float in arithmetic, it is such a number: a decimal says nothing about the scale of
 //     what it is added to or multiplied with;
@@ -115,8 +115,8 @@ func (p *inferred) see(u use) {
 // finds nothing but is no error.
 func (p *inferred) null() bool { return p.asked || (p.tested || p.stores) && !p.refuses }
 
-// testsNull marks the parameters for which a query has a way if they are NULL: those that it compares with NULL, and those
-// that are the first argument of COALESCE or ISNULL.
+// testsNull marks the parameters for which a query has a way if they are NULL: those that it compares with NULL, and
+// those that are the first argument of COALESCE or ISNULL.
 //
 //	WHERE (@customer IS NULL OR customer = @customer) AND placed_at >= COALESCE(@since, '20000101')
 func (in *inference) testsNull(s syntax.Stmt) {

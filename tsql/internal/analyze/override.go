@@ -146,8 +146,8 @@ func yieldsXML(f *syntax.ForClause) bool {
 // isKnown reports whether a type is known.
 func isKnown(t sqltype.Type) bool { return t.Kind != sqltype.Invalid }
 
-// columnDefs types the columns of a gen:columns or of WITH RESULT SETS. Where they don't say whether NULL is allowed, the
-// inferred column of the same place does, if there is one.
+// columnDefs types the columns of a gen:columns or of WITH RESULT SETS. Where they don't say whether NULL is allowed,
+// the inferred column of the same place does, if there is one.
 //
 // The other columns are typed on after a mistake in one, so that all mistakes are reported.
 func (w *walker) columnDefs(defs []syntax.ColumnDef, inferred []Column) ([]Column, bool) {

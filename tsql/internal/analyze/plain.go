@@ -116,8 +116,8 @@ func (w *walker) setOption(s *syntax.SetOption) {
 	w.fail(s, ruleStatement, "remove it", "it is not known what SET %s does to result sets", name)
 }
 
-// otherStatements lists statements with neither operands of interest nor results, by their leading words, and why they are
-// harmless in a body.
+// otherStatements lists statements with neither operands of interest nor results, by their leading words, and why they
+// are harmless in a body.
 //
 // The list is of what people were seen to have in procedures, with a parser that reads them as words up to the next
 // statement.

@@ -84,7 +84,8 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 		}
 	}
 	out := &Program{}
-	// What else scripts do outside of modules, such as seed data, changes nothing that is generated, and is not looked at.
+	// What else scripts do outside of modules, such as seed data, changes nothing that is generated, and is not looked
+	// at.
 	for _, src := range scripts {
 		if src.Queries {
 			out.Queries = append(out.Queries, p.queries(src)...)
@@ -283,8 +284,8 @@ func (p *program) definitions() {
 	}
 }
 
-// checkFunction checks the body of a function, unless it is excluded: what it returns stands in its head, or is found out
-// when it is read.
+// checkFunction checks the body of a function, unless it is excluded: what it returns stands in its head, or is found
+// out when it is read.
 //
 // Inline functions are one query, whose columns are the function's. Functions with a body can have IF and WHILE, and
 // declare variables, but send nothing and change nothing.

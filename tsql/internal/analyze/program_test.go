@@ -361,8 +361,8 @@ func checkText(t *testing.T, got, want string) {
 	}
 }
 
-// A flowCase is the body of a procedure dbo.p with the parameter @x int, and either its flow or what is found. Line 1 of
-// a finding is the first line of the body.
+// A flowCase is the body of a procedure dbo.p with the parameter @x int, and either its flow or what is found. Line 1
+// of a finding is the first line of the body.
 type flowCase struct {
 	name, body, want string
 }

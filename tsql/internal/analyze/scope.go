@@ -132,8 +132,8 @@ func (s *scope) in(c clause) *scope {
 	return &inner
 }
 
-// column types a reference to a column. Outside of aggregates, a grouped query has only the grouped ones; the check is the
-// same for a subquery's reference to the grouped query around it.
+// column types a reference to a column. Outside of aggregates, a grouped query has only the grouped ones; the check is
+// the same for a subquery's reference to the grouped query around it.
 func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 	name := ref.Parts[len(ref.Parts)-1].Value
 	if strings.HasPrefix(name, "$") || len(ref.Parts) == 1 && !ref.Parts[0].Quoted && (same(name, "IDENTITYCOL") || same(name, "ROWGUIDCOL")) {
@@ -250,8 +250,8 @@ func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place
 		"column %s is ambiguous: it is in %s", refText(ref.Parts), strings.Join(tables, " and "))
 }
 
-// failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column. A variable of that name
-// whose @ was forgotten is suggested too.
+// failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column. A variable of that
+// name whose @ was forgotten is suggested too.
 //
 // A column may be followed by a property or a method in T-SQL (geography's c.Lat, xml's c.value), which looks like a
 // qualified name; that is found out before anything is called unknown.

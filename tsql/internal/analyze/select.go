@@ -158,8 +158,8 @@ func itemName(item syntax.SelectItem) string {
 
 // star expands * and t.* from what is known of the tables, in the order of FROM. Below EXISTS it stands for nothing.
 //
-// Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL. HIDDEN
-// columns, which a temporal table may have, have to be named.
+// Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL.
+// HIDDEN columns, which a temporal table may have, have to be named.
 func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	sources := s.qualified(star.Qualifier)
 	switch {

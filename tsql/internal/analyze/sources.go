@@ -20,8 +20,8 @@ type joined struct {
 	full    bool    // a FULL JOIN: keys of its tables say nothing about the number of rows
 }
 
-// bound is a condition of ON. It restricts the rows of some sources for given rows of the others: of an outer join, only
-// those on the side that may be missing.
+// bound is a condition of ON. It restricts the rows of some sources for given rows of the others: of an outer join,
+// only those on the side that may be missing.
 type bound struct {
 	cond  syntax.Expr
 	scope *scope
@@ -65,8 +65,8 @@ func (a *analyzer) checkExposed(e *env, sources []*source) {
 	}
 }
 
-// source reads one element of a FROM clause. s is what surrounds the element: the query further out and, on the right of
-// an APPLY, the tables on its left. Tables that merely stand beside it in FROM are not seen, as the server has it.
+// source reads one element of a FROM clause. s is what surrounds the element: the query further out and, on the right
+// of an APPLY, the tables on its left. Tables that merely stand beside it in FROM are not seen, as the server has it.
 func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 	var one *source
 	switch src := src.(type) {
@@ -310,8 +310,8 @@ func createTemp(name string) string {
 // defineIt is the fix for an object that no script defines.
 const defineIt = "name the script that defines it in the configuration"
 
-// variableTable finds a table variable or a table-valued parameter. Columns can be qualified by its alias, or without one
-// by its name in brackets: [@t].id.
+// variableTable finds a table variable or a table-valued parameter. Columns can be qualified by its alias, or without
+// one by its name in brackets: [@t].id.
 func (a *analyzer) variableTable(s *scope, v *syntax.VariableTable) *source {
 	src := &source{at: v.Span, name: v.Name}
 	if v.Alias != nil {
@@ -440,8 +440,8 @@ func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 	return rel
 }
 
-// pivot types PIVOT and UNPIVOT over the columns of what they read: those that the clause doesn't name stay, those that it
-// uses go, and new ones come.
+// pivot types PIVOT and UNPIVOT over the columns of what they read: those that the clause doesn't name stay, those that
+// it uses go, and new ones come.
 //
 //	FROM (SELECT kind, year, total FROM …) AS s PIVOT (SUM(total) FOR year IN ([2024], [2025])) AS p
 //

@@ -111,7 +111,8 @@ func (w *walker) throw(s *syntax.Throw, at int) int {
 }
 
 // raiserror follows RAISERROR. With an error's severity it leads to the CATCH around, like THROW. Without one, T-SQL
-// goes on with the next statement; but the caller gets an error all the same, so that this way is not one that succeeds.
+// goes on with the next statement; but the caller gets an error all the same, so that this way is not one that
+// succeeds.
 //
 // The rules are older than TRY and differ from those of THROW. A text is number 50000; a number stands for a text in
 // sys.messages, so that it may also be one below 50000; and the severity is an argument:

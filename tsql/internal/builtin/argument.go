@@ -47,7 +47,8 @@ var kinds = map[Kind]kindInfo{
 // Wants names the kind in a message: "takes …". It is empty for [Anything].
 func (k Kind) Wants() string { return kinds[k].wants }
 
-// Parameter returns the type that a parameter takes which is used as such an argument; Invalid if it could have several.
+// Parameter returns the type that a parameter takes which is used as such an argument; Invalid if it could have
+// several.
 func (k Kind) Parameter() sqltype.Type { return kinds[k].param }
 
 // Accepts reports whether an argument of a type will do. The literal NULL always does.

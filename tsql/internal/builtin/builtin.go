@@ -59,7 +59,8 @@ type Call struct {
 type Argument struct {
 	Type     sqltype.Type // Kind Null for the literal NULL
 	Nullable bool
-	// Literal is the constant that the argument is, also in parentheses; nil for all else. LEFT (x, 3) has a length of 3.
+	// Literal is the constant that the argument is, also in parentheses; nil for all else. LEFT (x, 3) has a length of
+	// 3.
 	Literal *syntax.Literal
 }
 

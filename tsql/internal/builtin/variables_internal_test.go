@@ -7,7 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// The parser takes a name with @@ for a variable of the server if it is one of this table, else for one of the script's.
+// The parser takes a name with @@ for a variable of the server if it is one of this table, else for one of the
+// script's.
 func TestSystemVariablesAreReadAsSuch(t *testing.T) {
 	t.Parallel()
 	for name := range systemVariables {

@@ -10,8 +10,8 @@ import (
 )
 
 // edit finds the table that a statement changes. It returns nil, after a finding unless an IF around the statement
-// makes sure of it, when there is none. Views have indexes as well, which are nothing to record. Neither is what changes
-// a history table that no script defines: it follows its table.
+// makes sure of it, when there is none. Views have indexes as well, which are nothing to record. Neither is what
+// changes a history table that no script defines: it follows its table.
 func (b *builder) edit(name *syntax.ObjectName, index bool) *editor {
 	n, ok := b.resolve(name)
 	if !ok {

@@ -116,8 +116,8 @@ type Diagnostic struct { //nolint:errname // a finding that can be printed as an
 	// Gap marks findings where it is the generator that doesn't know something, which an annotation may answer: it need
 	// be no mistake.
 	Gap bool
-	// Server marks gaps about names of the server's own, which matter only where something that is sent has its type from
-	// them.
+	// Server marks gaps about names of the server's own, which matter only where something that is sent has its type
+	// from them.
 	Server bool
 }
 

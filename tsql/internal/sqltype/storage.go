@@ -6,8 +6,8 @@ var fixedBytes = map[Kind]int{
 	Date: 3, SmallDateTime: 4, DateTime: 8, UniqueIdentifier: 16, RowVersion: 8,
 }
 
-// StorageBytes returns how many bytes a value takes at most, -1 if there is no limit and 0 if it isn't known. The sizes are
-// those of the documentation for stored values, without what rows and indexes add to each.
+// StorageBytes returns how many bytes a value takes at most, -1 if there is no limit and 0 if it isn't known. The sizes
+// are those of the documentation for stored values, without what rows and indexes add to each.
 func (t Type) StorageBytes() int {
 	switch t.Kind {
 	case Char, VarChar, Binary, VarBinary:

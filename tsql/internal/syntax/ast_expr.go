@@ -88,8 +88,8 @@ type (
 		Style Expr // third argument of CONVERT, culture of PARSE; nil if none
 	}
 
-	// Method is a method of an xml value: x.value(…), x.query(…), x.exist(…), x.nodes(…) in a [NodesTable], x.modify(…) in
-	// SET; or one of a CLR type, of a value or of the type, or a property: hierarchyid::GetRoot(), @place.Lat.
+	// Method is a method of an xml value: x.value(…), x.query(…), x.exist(…), x.nodes(…) in a [NodesTable], x.modify(…)
+	// in SET; or one of a CLR type, of a value or of the type, or a property: hierarchyid::GetRoot(), @place.Lat.
 	Method struct {
 		diag.Span
 		X    Expr   // nil if it is of the type

@@ -40,7 +40,8 @@ type QueryBody interface {
 
 type (
 	// Select is one SELECT without what belongs to the whole query.
-	// The clauses are in the order of the text, which is not that of evaluation: aliases of Items are known to ORDER BY alone.
+	// The clauses are in the order of the text, which is not that of evaluation: aliases of Items are known to ORDER BY
+	// alone.
 	Select struct {
 		diag.Span
 		Distinct bool

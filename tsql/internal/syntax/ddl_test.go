@@ -75,7 +75,8 @@ func TestDefinition(t *testing.T) {
 	runCases(t, statementList, definitionCases)
 }
 
-// TestDefinitionErrors checks what is said, and where, about definitions of tables, types and the like, and permissions that can't be read.
+// TestDefinitionErrors checks what is said, and where, about definitions of tables, types and the like, and permissions
+// that can't be read.
 func TestDefinitionErrors(t *testing.T) {
 	t.Parallel()
 	runErrors(t, statementList, []parseCase{

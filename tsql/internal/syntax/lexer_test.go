@@ -146,8 +146,8 @@ func TestTokenPositions(t *testing.T) {
 	}
 }
 
-// TestLexIsLinear lexes a long script, and long texts of the kinds that a careless lexer scans again and again. The bound
-// on the time is generous for a busy machine and far below what a quadratic scan takes.
+// TestLexIsLinear lexes a long script, and long texts of the kinds that a careless lexer scans again and again. The
+// bound on the time is generous for a busy machine and far below what a quadratic scan takes.
 func TestLexIsLinear(t *testing.T) {
 	t.Parallel()
 	const script = "SELECT a, 'x' FROM [t] WHERE b = 1 -- c\n"

@@ -21,9 +21,9 @@ func Parse(file *diag.File) (*Script, diag.List) {
 	return ParseExcept(file, func(*ObjectName) bool { return false })
 }
 
-// ParseExcept is Parse for scripts in which some modules need not be understood: what is wrong in one of which except is
-// true is no finding, and costs no more than that module. Text that has no end (a string, a comment) is a finding even
-// there: to a server all that follows in the file belongs to it.
+// ParseExcept is Parse for scripts in which some modules need not be understood: what is wrong in one of which except
+// is true is no finding, and costs no more than that module. Text that has no end (a string, a comment) is a finding
+// even there: to a server all that follows in the file belongs to it.
 func ParseExcept(file *diag.File, except func(name *ObjectName) bool) (*Script, diag.List) {
 	p := &parser{file: file, except: except}
 	p.tokens, p.comments = lex(file, &p.lexical)

@@ -151,8 +151,8 @@ func TestQueryErrors(t *testing.T) {
 	})
 }
 
-// TestSpansNest checks that every node of a tree stands where its parent stands, and the root where the text does: later
-// stages report errors at these places and cut source text by them.
+// TestSpansNest checks that every node of a tree stands where its parent stands, and the root where the text does:
+// later stages report errors at these places and cut source text by them.
 func TestSpansNest(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

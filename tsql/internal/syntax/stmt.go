@@ -55,8 +55,8 @@ func (p *parser) batch() *Batch {
 	return b
 }
 
-// passLexical passes over what the lexer found in a batch, as long as it reaches no further: a text without end does, and
-// so does the last finding of a lexer that has given the file up.
+// passLexical passes over what the lexer found in a batch, as long as it reaches no further: a text without end does,
+// and so does the last finding of a lexer that has given the file up.
 func (p *parser) passLexical(b *Batch) {
 	if len(p.lexical) >= maxLexErrors {
 		return

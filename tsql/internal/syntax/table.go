@@ -27,8 +27,8 @@ func (p *parser) createTable(start diag.Span) Stmt {
 	return s
 }
 
-// historyTable finds HISTORY_TABLE = name among the tokens of options that have been read, whose own values are texts. It
-// is nil if the table isn't named: the server then makes up a name, by which no script can know it.
+// historyTable finds HISTORY_TABLE = name among the tokens of options that have been read, whose own values are texts.
+// It is nil if the table isn't named: the server then makes up a name, by which no script can know it.
 func (p *parser) historyTable(options []token) *ObjectName {
 	for i, t := range options {
 		if !t.is("HISTORY_TABLE") || i+2 >= len(options) || !options[i+1].is("=") || !options[i+2].isName() {

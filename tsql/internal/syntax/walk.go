@@ -10,8 +10,8 @@ import (
 func (s *Script) Range() diag.Span { return diag.Span{To: diag.Pos(len(s.File.Text))} }
 
 // Walk calls visit for a node and, when that returns true, for everything below it, in the order of the text. Parts
-// that are values of their parent (a SelectItem, an Ident, an Option) are visited as pointers into it, so that a type switch
-// has one form and a node one identity. Comments belong to no statement and are not visited.
+// that are values of their parent (a SelectItem, an Ident, an Option) are visited as pointers into it, so that a type
+// switch has one form and a node one identity. Comments belong to no statement and are not visited.
 func Walk(node Node, visit func(Node) bool) {
 	Inspect(node, visit, func(Node) {})
 }

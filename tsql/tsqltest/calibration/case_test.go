@@ -34,8 +34,8 @@ type scriptCase struct {
 //	T2 goes on
 //	    what it returns in the end
 //
-// Values in a row are separated by commas, texts stand in quotes; "no rows" is an empty result set. A number of an error
-// may have its text after a colon. "waits" says that the statement waits for another session.
+// Values in a row are separated by commas, texts stand in quotes; "no rows" is an empty result set. A number of an
+// error may have its text after a colon. "waits" says that the statement waits for another session.
 type step struct {
 	line     int
 	session  string

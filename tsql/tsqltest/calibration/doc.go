@@ -12,6 +12,6 @@
 //	T2 goes on
 //	    10
 //
-// Cases that are a matter of combination are tables in Go: which lock modes go together in matrix_test.go, what an error
-// ends in errors_test.go.
+// Cases that are a matter of combination are tables in Go: which lock modes go together in matrix_test.go, what an
+// error ends in errors_test.go.
 package calibration

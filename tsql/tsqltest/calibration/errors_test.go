@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An ending says what an error ends, in a batch that is in a transaction: without TRY and with one, with XACT_ABORT OFF and
-// ON.
+// An ending says what an error ends, in a batch that is in a transaction: without TRY and with one, with XACT_ABORT OFF
+// and ON.
 type ending struct {
 	name, statement, number string
 	off, on                 outcome
@@ -75,7 +75,8 @@ func TestWhatAnErrorEnds(t *testing.T) {
 	}
 }
 
-// inTransaction opens a session in a transaction that has written something, beside another one that has a table locked.
+// inTransaction opens a session in a transaction that has written something, beside another one that has a table
+// locked.
 func inTransaction(t *testing.T, p place, option string) (s *session, closing func()) {
 	t.Helper()
 	holder, err := open(t.Context(), p.db, "holder")

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A matrix says which locks two sessions can have on one thing at a time: yes is "+". The rows are what one session has,
-// the columns what another one asks for, as in the documentation of SQL Server ("Lock compatibility"). A mode without a
-// statement that leaves it behind has no row, and one that no statement asks for on its own has no column.
+// A matrix says which locks two sessions can have on one thing at a time: yes is "+". The rows are what one session
+// has, the columns what another one asks for, as in the documentation of SQL Server ("Lock compatibility"). A mode
+// without a statement that leaves it behind has no row, and one that no statement asks for on its own has no column.
 type matrix struct {
 	name string
 	// granted are the statements that have a mode in the end, in a transaction; asked those that ask for one, by modes.

@@ -18,11 +18,12 @@ var levels = map[string]struct {
 	"SERIALIZABLE":                     {"SERIALIZABLE", false},
 }
 
-// optimizedCase is at the end of the name of a case with optimized locking. A case without such a sister runs with it too.
+// optimizedCase is at the end of the name of a case with optimized locking. A case without such a sister runs with it
+// too.
 const optimizedCase = " and optimized locking"
 
-// Hermitage are Martin Kleppmann's tests of isolation levels (https://github.com/ept/hermitage), with the results that he
-// has published for SQL Server. Every session is in a transaction from the start.
+// Hermitage are Martin Kleppmann's tests of isolation levels (https://github.com/ept/hermitage), with the results that
+// he has published for SQL Server. Every session is in a transaction from the start.
 func TestHermitage(t *testing.T) {
 	t.Parallel()
 	for _, s := range scripts(t, "hermitage") {

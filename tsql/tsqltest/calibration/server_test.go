@@ -24,8 +24,8 @@ type setting struct {
 	optimized bool // optimized locking, on servers that have it
 }
 
-// each runs a test in a fresh database of the server under test, in parallel to others, and in one of the real server if
-// there is one, alone.
+// each runs a test in a fresh database of the server under test, in parallel to others, and in one of the real server
+// if there is one, alone.
 func each(t *testing.T, s setting, f func(t *testing.T, p place)) {
 	t.Helper()
 	t.Run("tsqltest", func(t *testing.T) {

@@ -18,7 +18,8 @@ type doctorDocument struct {
 type findingDocument struct {
 	Check string       `json:"check"`
 	Level server.Level `json:"level"`
-	// Detail says what is the case, Advice what to do, and Statement is the T-SQL that does it; null when there is none.
+	// Detail says what is the case, Advice what to do, and Statement is the T-SQL that does it; null when there is
+	// none.
 	Detail    string  `json:"detail"`
 	Advice    *string `json:"advice"`
 	Statement *string `json:"statement"`

@@ -73,7 +73,8 @@ func (a *archive) runs(t *testing.T, before int64, flags purgeFlags) (*purge, er
 	return p, err
 }
 
-// A purge asks for one page after the other, also behind one that is empty, and names what it has to the store a batch at a time.
+// A purge asks for one page after the other, also behind one that is empty, and names what it has to the store a batch
+// at a time.
 func TestPurgeGoesFromPageToPage(t *testing.T) {
 	t.Parallel()
 	a := archive{instances: 1000}

@@ -65,8 +65,8 @@ func (a *app) raise(ctx context.Context, s session, instance, event string, data
 	return nil
 }
 
-// mustNotDequeue refuses an event for an instance that waits for a message of a queue of that name, and for no event: it
-// would never see the event.
+// mustNotDequeue refuses an event for an instance that waits for a message of a queue of that name, and for no event:
+// it would never see the event.
 func (s session) mustNotDequeue(ctx context.Context, instance, name string) error {
 	events, err := s.store.Read(ctx, instance)
 	if err != nil {

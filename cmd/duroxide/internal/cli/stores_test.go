@@ -10,8 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// A path is taken as it is, whatever a URL would make of it, and one with a ? is refused with the reason: what follows the ?
-// is options.
+// A path is taken as it is, whatever a URL would make of it, and one with a ? is refused with the reason: what follows
+// the ? is options.
 func TestPathsOfSQLiteStores(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a#b.db", "a%20b.db", "a%b.db", "a&b=c.db", "a b.db"} {

@@ -125,8 +125,8 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// TestShapes runs each shape of rig A, once however short the window is: what it costs to write and to compute is measured
-// where the system tells.
+// TestShapes runs each shape of rig A, once however short the window is: what it costs to write and to compute is
+// measured where the system tells.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []Shape{FanOut, Sequence, Single} {

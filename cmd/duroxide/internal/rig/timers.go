@@ -46,7 +46,8 @@ type Timers struct {
 // TimersWithin is how late a timer may be for [Timers.Within].
 const TimersWithin = 150 * time.Millisecond
 
-// RunTimers sets the timers, on a store that has passed [MustBeEmpty], and takes the time at which the orchestrations go on.
+// RunTimers sets the timers, on a store that has passed [MustBeEmpty], and takes the time at which the orchestrations
+// go on.
 func RunTimers(ctx context.Context, config TimersConfig) (Timers, error) {
 	m, err := startMeter(ctx, config.Store, config.Commits)
 	if err != nil {

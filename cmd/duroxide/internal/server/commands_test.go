@@ -139,8 +139,8 @@ func TestDoctorForTheApplication(t *testing.T) {
 	}
 }
 
-// TestDoctorOfGrants takes rights away from the roles: the doctor tells an owner of all of them, a worker of those of its
-// own roles, and its statements give them back.
+// TestDoctorOfGrants takes rights away from the roles: the doctor tells an owner of all of them, a worker of those of
+// its own roles, and its statements give them back.
 func TestDoctorOfGrants(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
@@ -398,8 +398,8 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 	nowhere.expect(cli.ExitFailure, "cannot connect to the server", "doctor")
 }
 
-// TestMigratingTakesAnOwner asks for migrations with a login that has no rights, and with one that has the role: each is
-// told in a sentence who may, and no schema is made.
+// TestMigratingTakesAnOwner asks for migrations with a login that has no rights, and with one that has the role: each
+// is told in a sentence who may, and no schema is made.
 func TestMigratingTakesAnOwner(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)

@@ -81,8 +81,8 @@ type check struct {
 	run  func(*patient, context.Context) error
 }
 
-// checks are all checks, in the order of the report. Those of tables and indexes stand behind that of the modules, which
-// finds out whether they can be seen.
+// checks are all checks, in the order of the report. Those of tables and indexes stand behind that of the modules,
+// which finds out whether they can be seen.
 func checks() []check {
 	list := []check{
 		{"server", (*patient).checkServer},

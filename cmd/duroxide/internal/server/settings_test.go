@@ -104,8 +104,8 @@ INNER JOIN sys.partitions AS p ON p.object_id = i.object_id AND p.index_id = i.i
 WHERE t.schema_id = SCHEMA_ID(N'duroxide')
 ORDER BY t.name, i.name`
 
-// TestEachSettingIsFoundAndMended makes each setting wrong wherever the scripts have made it right: the doctor finds just
-// that, and its statements, executed as they are, bring back what was there. The manual tells the same.
+// TestEachSettingIsFoundAndMended makes each setting wrong wherever the scripts have made it right: the doctor finds
+// just that, and its statements, executed as they are, bring back what was there. The manual tells the same.
 func TestEachSettingIsFoundAndMended(t *testing.T) {
 	t.Parallel()
 	l := newLaboratory(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// TestAmended runs what calls an amended procedure, for the program tools/mutate: alone, interrupted at any point, and beside each
-// other operation. It is skipped unless a procedure is amended.
+// TestAmended runs what calls an amended procedure, for the program tools/mutate: alone, interrupted at any point, and
+// beside each other operation. It is skipped unless a procedure is amended.
 func TestAmended(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	text := amendment(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// Claims are scenarios in which several want the same. Each must hold on a server that ignores hints, too: see [WithoutHints].
+// Claims are scenarios in which several want the same. Each must hold on a server that ignores hints, too: see
+// [WithoutHints].
 func Claims() []Scenario {
 	list := []Scenario{
 		{Name: "two fetch one turn", Prepare: enqueueTurn("a", 1), Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1)), fetches("two", fetchTurnOf(2))}},
@@ -37,8 +38,8 @@ func Claims() []Scenario {
 	return list
 }
 
-// oneAtATime are transactions that lock the inbox of an instance which is not there yet. Each counts what it does under the lock, and
-// takes a moment for it.
+// oneAtATime are transactions that lock the inbox of an instance which is not there yet. Each counts what it does under
+// the lock, and takes a moment for it.
 func oneAtATime() Scenario {
 	counting := func(lock string) func(p *tsqltest.Player) error {
 		return func(p *tsqltest.Player) error {
@@ -82,8 +83,8 @@ func oneOwner(e *tsqltest.End) error {
 // lockHints is a list of hints about locks, with those about plans in it.
 var lockHints = regexp.MustCompile(` WITH \([A-Z]+(?:LOCK|PAST|READ)\b(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`)
 
-// WithoutHints are the store's procedures as a server takes them that ignores hints about locks, and the amendment likewise, if
-// there is one. No hint is needed for correctness (rule Q3).
+// WithoutHints are the store's procedures as a server takes them that ignores hints about locks, and the amendment
+// likewise, if there is one. No hint is needed for correctness (rule Q3).
 func WithoutHints(amendment string) (string, error) {
 	files, err := fs.Glob(scripts.MSSQLScripts(), "procedures/*.sql")
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// A digest is what all tables hold, a line a row, without what two orders of the same operations may differ in: numbers that count
-// rows, and times. A time that matters, the end of a lease or of a delay, is there in units of ten seconds from the beginning. Names
-// of code and versions of the framework are not there: they are added ahead of transactions, and never taken back.
+// A digest is what all tables hold, a line a row, without what two orders of the same operations may differ in: numbers
+// that count rows, and times. A time that matters, the end of a lease or of a delay, is there in units of ten seconds
+// from the beginning. Names of code and versions of the framework are not there: they are added ahead of transactions,
+// and never taken back.
 const digest = `
 DECLARE @start BIGINT = 1704110400000 - 5000, @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SELECT N'instance', i.instance_id, i.orchestration_name, i.orchestration_version, i.current_execution_id, i.custom_status, i.custom_status_version, i.parent_instance_id

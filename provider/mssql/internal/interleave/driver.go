@@ -12,8 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// databaseOf is a player as connections of database/sql, for Go code that the scheduler is to interrupt at each statement. There is but
-// one session behind them, so one is open at a time.
+// databaseOf is a player as connections of database/sql, for Go code that the scheduler is to interrupt at each
+// statement. There is but one session behind them, so one is open at a time.
 func databaseOf(p *tsqltest.Player) *sql.DB { return sql.OpenDB(connector{p}) }
 
 type connector struct{ player *tsqltest.Player }

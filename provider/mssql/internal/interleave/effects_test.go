@@ -18,8 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/effects.txt")
 
-// TestEffects compares what every operation answers and changes in the world, to the millisecond, with testdata/effects.txt. Whoever
-// changes a procedure sees there what else it does now; with -update the file is written anew.
+// TestEffects compares what every operation answers and changes in the world, to the millisecond, with
+// testdata/effects.txt. Whoever changes a procedure sees there what else it does now; with -update the file is written
+// anew.
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "effects.txt")

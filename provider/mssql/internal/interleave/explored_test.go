@@ -17,9 +17,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// TestExploreOn is what `make explore` runs: it explores the store's operations beside each other, those of the matrix too, until it
-// is interrupted or has had its time, which DUROXIDE_EXPLORE_FOR is. That is no failure. DUROXIDE_EXPLORED names the file that says
-// from where it goes on.
+// TestExploreOn is what `make explore` runs: it explores the store's operations beside each other, those of the matrix
+// too, until it is interrupted or has had its time, which DUROXIDE_EXPLORE_FOR is. That is no failure.
+// DUROXIDE_EXPLORED names the file that says from where it goes on.
 func TestExploreOn(t *testing.T) {
 	t.Parallel()
 	file := os.Getenv("DUROXIDE_EXPLORED")

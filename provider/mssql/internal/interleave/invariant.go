@@ -6,8 +6,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// unsound are rows which say something about themselves that is not so. What has come due is not among them: the next fetch sees to
-// it.
+// unsound are rows which say something about themselves that is not so. What has come due is not among them: the next
+// fetch sees to it.
 const unsound = `
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SELECT CONCAT(N'a message of ', q.instance_id, N' has no inbox') AS what
@@ -49,8 +49,8 @@ func consistent(e *tsqltest.End) error {
 	return fetchedOnce(e)
 }
 
-// drained fetches and acknowledges all that there is, when leases and delays have ended. A message that comes twice violates the
-// key of @seen.
+// drained fetches and acknowledges all that there is, when leases and delays have ended. A message that comes twice
+// violates the key of @seen.
 const drained = `
 DECLARE @token UNIQUEIDENTIFIER, @id NVARCHAR(400), @execution BIGINT, @n INT = 0, @work BIGINT;
 DECLARE @seen TABLE (id BIGINT NOT NULL PRIMARY KEY);
@@ -84,8 +84,8 @@ FROM duroxide.orchestrator_queue AS q
 WHERE NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = q.instance_id);
 `
 
-// drains checks that fetches get all there is, exactly once, when leases and delays have ended. What is left belongs to instances
-// that nobody has started.
+// drains checks that fetches get all there is, exactly once, when leases and delays have ended. What is left belongs to
+// instances that nobody has started.
 func drains(e *tsqltest.End) error {
 	e.Advance(aLongTime)
 	r, err := e.Exec(drained)

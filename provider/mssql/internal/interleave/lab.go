@@ -14,14 +14,15 @@ type Variant struct {
 	RowVersions bool
 	// OptimizedLocking is as in Azure SQL Database.
 	OptimizedLocking bool
-	// OtherPlans says that scenarios are explored by other plans than the planner's, too: what is known to fail by those does.
+	// OtherPlans says that scenarios are explored by other plans than the planner's, too: what is known to fail by
+	// those does.
 	OtherPlans bool
 	// Amend is a script that is executed after the migrations. It may replace procedures.
 	Amend string
 }
 
-// Lab is databases with the store's schema: an empty one, and the one that the matrix begins with. Scenarios use them one after the
-// other; each finds its database as it was made.
+// Lab is databases with the store's schema: an empty one, and the one that the matrix begins with. Scenarios use them
+// one after the other; each finds its database as it was made.
 type Lab struct {
 	empty, world func() *tsqltest.Base
 	defects      []Scenario // that are known, of the variant

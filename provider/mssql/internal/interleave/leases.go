@@ -104,8 +104,8 @@ func byAnyPlan() []Scenario {
 		},
 	}...)
 	for i := range list {
-		// Of a fetch: there is nothing to fetch now. Of a renewal: the lease has been given up. Of two that add an inbox: the store
-		// repeats the call.
+		// Of a fetch: there is nothing to fetch now. Of a renewal: the lease has been given up. Of two that add an
+		// inbox: the store repeats the call.
 		list[i].Allow, list[i].AnyPlan = []int32{1222, 2627, 50_010}, true
 	}
 	return list
@@ -115,7 +115,8 @@ func byAnyPlan() []Scenario {
 func cleanUps() []Scenario {
 	return []Scenario{
 		{
-			// A look at the queue that keeps a session locked would deadlock with a fetch, which has the activity and wants the session.
+			// A look at the queue that keeps a session locked would deadlock with a fetch, which has the activity and
+			// wants the session.
 			Name: "clean up sessions, fetch work of one that has ended", Prepare: enqueueWork("a", "s1") + endedSessions,
 			Sessions: []tsqltest.Session{does("clean", cleanSessions), fetches("fetch", fetchWorkOf(1, "w1"))},
 			Check:    heldWithItsSession,
@@ -176,8 +177,8 @@ func leavesByKey() Scenario {
 	}
 }
 
-// comesBy is a batch that comes to a table by one index, by any plan. If it came to a row by another one it would hold the key while it
-// waits for the row, and deadlock with who has locked the row and wants the key.
+// comesBy is a batch that comes to a table by one index, by any plan. If it came to a row by another one it would hold
+// the key while it waits for the row, and deadlock with who has locked the row and wants the key.
 func comesBy(name, prepare, batch, table, index string) Scenario {
 	return Scenario{
 		Name: name + " by one index, any plan", Prepare: prepare, Sessions: []tsqltest.Session{does("one", batch)},
@@ -278,7 +279,8 @@ func bothFetched(e *tsqltest.End) error {
 	return nil
 }
 
-// pausedWhileChoosing is a fetch that meets the lock of another one, which has chosen an instance and goes on only later.
+// pausedWhileChoosing is a fetch that meets the lock of another one, which has chosen an instance and goes on only
+// later.
 func pausedWhileChoosing() Scenario {
 	return Scenario{
 		Name:    "a fetch waits a moment for one that has chosen the only instance",
@@ -335,7 +337,8 @@ func twoSlots() Scenario {
 	}
 }
 
-// heldWithItsSession says that who holds an activity of a session has the session too: whoever gave it up meanwhile has left it.
+// heldWithItsSession says that who holds an activity of a session has the session too: whoever gave it up meanwhile has
+// left it.
 func heldWithItsSession(e *tsqltest.End) error {
 	const without = `
 		SELECT COUNT(*)
@@ -350,8 +353,8 @@ func heldWithItsSession(e *tsqltest.End) error {
 	return nil
 }
 
-// besideAnOpenTransaction is a fetch when two instances are due, and somebody writes to one of them in a transaction that may stay open for
-// long: a wait for it would be an error.
+// besideAnOpenTransaction is a fetch when two instances are due, and somebody writes to one of them in a transaction
+// that may stay open for long: a wait for it would be an error.
 func besideAnOpenTransaction() Scenario {
 	return Scenario{
 		Name:    "a fetch that makes ready what is due does not wait for a transaction that stays open",
@@ -369,8 +372,8 @@ func besideAnOpenTransaction() Scenario {
 	}
 }
 
-// whileItsUpdateWaits is a fetch that looks a second time and waits for the only instance, of which somebody ends one turn and wants the next
-// one in the same transaction: there is something to fetch all the time.
+// whileItsUpdateWaits is a fetch that looks a second time and waits for the only instance, of which somebody ends one
+// turn and wants the next one in the same transaction: there is something to fetch all the time.
 func whileItsUpdateWaits() Scenario {
 	return Scenario{
 		Name:    "a fetch takes what has come while it waited for the row",
@@ -389,9 +392,9 @@ func whileItsUpdateWaits() Scenario {
 	}
 }
 
-// addedOnce are two that want the inbox of an instance which is not there yet. An application lock lets the other one begin when one has
-// added it, and not committed: he waits, instead of adding it too. That would fail, and with it the transaction of a caller who has begun
-// one.
+// addedOnce are two that want the inbox of an instance which is not there yet. An application lock lets the other one
+// begin when one has added it, and not committed: he waits, instead of adding it too. That would fail, and with it the
+// transaction of a caller who has begun one.
 func addedOnce() Scenario {
 	const begin = "EXEC sp_getapplock @Resource = N'one by one', @LockMode = 'Exclusive', @LockOwner = 'Session'; BEGIN TRANSACTION;\n"
 	const end = "EXEC sp_releaseapplock @Resource = N'one by one', @LockOwner = 'Session'; COMMIT;"
@@ -401,8 +404,8 @@ func addedOnce() Scenario {
 	}
 }
 
-// behindALongTransaction are calls about two activities, while somebody has the row of the first for two seconds: the second does not wait
-// for him.
+// behindALongTransaction are calls about two activities, while somebody has the row of the first for two seconds: the
+// second does not wait for him.
 func behindALongTransaction() []Scenario {
 	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, N'a', N'{}'), (1, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
 	renewals := fmt.Sprintf("DECLARE @l duroxide.lease_list_v1; INSERT INTO @l VALUES (0, %s, 0, 60000), (1, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l;\n", tokenOf(9), tokenOf(8))
@@ -413,8 +416,9 @@ func behindALongTransaction() []Scenario {
 	}
 }
 
-// blocked is a call about the held activities of a and b, while somebody has the row of a for two seconds. left counts 0 when the call has
-// done its work for b. The other one sleeps in small portions, since a schedule may end a few of them early, which moves the clock.
+// blocked is a call about the held activities of a and b, while somebody has the row of a for two seconds. left counts
+// 0 when the call has done its work for b. The other one sleeps in small portions, since a schedule may end a few of
+// them early, which moves the clock.
 func blocked(name, call, left string) Scenario {
 	const long = "BEGIN TRANSACTION; UPDATE q SET attempt_count = attempt_count FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) WHERE q.instance_id = N'a'; " +
 		"DECLARE @n INT = 0; WHILE @n < 20 BEGIN SET @n += 1; WAITFOR DELAY '00:00:00.100'; END; COMMIT;"
@@ -441,8 +445,8 @@ func blocked(name, call, left string) Scenario {
 	}
 }
 
-// whileOneGivesBack is a fetch of who has a session, beside one that has chosen its only activity and finds out only then that it may
-// not have it. The claim says so, which finds that the other has come first.
+// whileOneGivesBack is a fetch of who has a session, beside one that has chosen its only activity and finds out only
+// then that it may not have it. The claim says so, which finds that the other has come first.
 func whileOneGivesBack() Scenario {
 	const late = `
 GO
@@ -468,8 +472,8 @@ GO
 	}
 }
 
-// whileOneDrops is the start of an instance and a fetch of it, beside a fetch that drops the message which was there before, and leaves one
-// that is hidden. That fetch does not know the code of what starts, and can't take it.
+// whileOneDrops is the start of an instance and a fetch of it, beside a fetch that drops the message which was there
+// before, and leaves one that is hidden. That fetch does not know the code of what starts, and can't take it.
 func whileOneDrops() Scenario {
 	const known = "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Other', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k, @any_tag = 0, @untagged = 1;\n"
 	drop := strings.Replace(fetchTurnOf(1), "@known = NULL", "@known = 0x01", 1)

@@ -100,8 +100,8 @@ func (p *procedures) FetchOrchestrationItem(_ context.Context, params provider.F
 	return got, err
 }
 
-// patience is how many keys a fetch touches before it says that there is nothing, although it has seen something: another session
-// has a U lock on it, which in a schedule may last for as long as the fetch looks, 1,000 times.
+// patience is how many keys a fetch touches before it says that there is nothing, although it has seen something:
+// another session has a U lock on it, which in a schedule may last for as long as the fetch looks, 1,000 times.
 const patience = 1000
 
 // touched is how many keys a call has touched.
@@ -372,8 +372,8 @@ func recorded(t *testing.T, base *tsqltest.Base, before play, plays ...play) tsq
 	return s
 }
 
-// played are the calls of the preparation and of the present schedule, without those of schedules that were given up. Each session
-// has noted when it began.
+// played are the calls of the preparation and of the present schedule, without those of schedules that were given up.
+// Each session has noted when it began.
 func played(calls []*linear.Call, prepared uint64, notes []any) []*linear.Call {
 	begun := prepared
 	for i, note := range notes {

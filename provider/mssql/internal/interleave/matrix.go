@@ -11,16 +11,16 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// The matrix is every operation of the table beside every other, on one instance and on two. The end of every order must be that
-// of one operation after the other: the digests say so.
+// The matrix is every operation of the table beside every other, on one instance and on two. The end of every order
+// must be that of one operation after the other: the digests say so.
 
 const aLongTime = 10 * time.Minute
 
 // tries bounds how often a call may be repeated, as the store repeats it when two add the same row.
 const tries = 3
 
-// Matrix are the scenarios that follow from the table of operations: each beside each one from itself on, and triples; and each
-// that is interrupted at any point.
+// Matrix are the scenarios that follow from the table of operations: each beside each one from itself on, and triples;
+// and each that is interrupted at any point.
 func Matrix() []Scenario { return slices.Concat(besides(), triples(), overtaken(), cuts()) }
 
 func besides() []Scenario {
@@ -52,7 +52,8 @@ func beside(one, two operation, of, other string) Scenario {
 	}
 }
 
-// session calls the operation. What it means to be refused is no error: the lease is lost, the instance is gone, the event is there.
+// session calls the operation. What it means to be refused is no error: the lease is lost, the instance is gone, the
+// event is there.
 func (o operation) session(prefix, id string, n int) tsqltest.Session {
 	whole := o.batch(id, n)
 	return tsqltest.Session{Name: prefix + o.name, Run: func(p *tsqltest.Player) error {
@@ -89,14 +90,14 @@ func (o operation) session(prefix, id string, n int) tsqltest.Session {
 	}}
 }
 
-// waitedInVain is what a session notes that has waited too long for a lock, or was told so at each try. It knows that it has done
-// nothing.
+// waitedInVain is what a session notes that has waited too long for a lock, or was told so at each try. It knows that
+// it has done nothing.
 type waitedInVain struct{ session string }
 
 func isWaited(note any) bool { _, ok := note.(waitedInVain); return ok }
 
-// told judges the errors that a call has told instead of failing: what it means to be refused is none, nor is it to have waited too
-// long for a lock, but that is called again, as far as it is no claim.
+// told judges the errors that a call has told instead of failing: what it means to be refused is none, nor is it to
+// have waited too long for a lock, but that is called again, as far as it is no claim.
 func told(r *tsqltest.Result) (again bool, err error) {
 	for _, set := range r.Sets {
 		number := slices.Index(set.Columns, "error_number")
@@ -197,8 +198,8 @@ type ends map[string]string
 // deadlock is the number of the error that a deadlock's victim gets.
 const deadlock = 1205
 
-// excused says that the victim of a deadlock is one of a known defect, which has a scenario of its own: if that is of operations, the
-// scenario has them too.
+// excused says that the victim of a deadlock is one of a known defect, which has a scenario of its own: if that is of
+// operations, the scenario has them too.
 func (l *Lab) excused(s Scenario, err error) bool {
 	e, ok := errors.AsType[*tsqltest.Error](err)
 	return ok && slices.ContainsFunc(l.defects, func(d Scenario) bool {
@@ -295,7 +296,8 @@ func (f ends) explain(got string) error {
 	return fmt.Errorf("the end is that of no order of the operations one after the other:%s", nearest)
 }
 
-// kept checks that nobody has lost the activity that a fetch has given to him, by what somebody else does whose lease had ended.
+// kept checks that nobody has lost the activity that a fetch has given to him, by what somebody else does whose lease
+// had ended.
 func kept(e *tsqltest.End) error {
 	for _, note := range e.Notes() {
 		id, work := strings.CutPrefix(fmt.Sprint(note), "worker_queue ")
@@ -320,8 +322,8 @@ func (s Scenario) portions() bool {
 	return s.cuts && slices.ContainsFunc(s.operations, func(o operation) bool { return o.portions })
 }
 
-// cuts are scenarios in which an operation is given up by its client at any point, or its connection ends: it has done all or
-// nothing, or some of its portions.
+// cuts are scenarios in which an operation is given up by its client at any point, or its connection ends: it has done
+// all or nothing, or some of its portions.
 func cuts() []Scenario {
 	var list []Scenario
 	for _, o := range append(operations(), rare()...) {

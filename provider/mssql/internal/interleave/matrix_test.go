@@ -12,8 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// exploration is how many orders of each scenario are tried: DUROXIDE_SCHEDULES or a few, by the planner's plans and by as many
-// others as DUROXIDE_PLANS says.
+// exploration is how many orders of each scenario are tried: DUROXIDE_SCHEDULES or a few, by the planner's plans and by
+// as many others as DUROXIDE_PLANS says.
 func exploration(t *testing.T) tsqltest.Exploration {
 	t.Helper()
 	number := func(name string, other int) int {
@@ -32,9 +32,9 @@ func exploration(t *testing.T) tsqltest.Exploration {
 	return e
 }
 
-// Every operation beside every other ends as one after the other does, whatever the database's variant. By default each scenario is
-// tried in one of the variants, and with DUROXIDE_SCHEDULES in all. DUROXIDE_SCENARIOS is a regular expression for the names of those
-// that are tried.
+// Every operation beside every other ends as one after the other does, whatever the database's variant. By default each
+// scenario is tried in one of the variants, and with DUROXIDE_SCHEDULES in all. DUROXIDE_SCENARIOS is a regular
+// expression for the names of those that are tried.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	e := exploration(t)
@@ -69,7 +69,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// A deadlock that a call tells in a result set fails the scenario, whatever else it tells; what waited too long is called again.
+// A deadlock that a call tells in a result set fails the scenario, whatever else it tells; what waited too long is
+// called again.
 func TestToldErrors(t *testing.T) {
 	t.Parallel()
 	refused := func(numbers ...int64) *tsqltest.Result {
@@ -98,7 +99,8 @@ func TestToldErrors(t *testing.T) {
 	}
 }
 
-// Every operation does its work in the world of the matrix, and leaves a store that is sound and from which all is fetched.
+// Every operation does its work in the world of the matrix, and leaves a store that is sound and from which all is
+// fetched.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	lab := NewLab(t, Variant{})
@@ -133,7 +135,8 @@ func after(t *testing.T, lab *Lab, batch string) (d string) {
 	return d
 }
 
-// The matrix finds what is wrong with procedures: one that forgets to make an instance ready, one that writes what it has read before.
+// The matrix finds what is wrong with procedures: one that forgets to make an instance ready, one that writes what it
+// has read before.
 func TestMatrixFindsDefects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -167,8 +170,8 @@ UPDATE duroxide.inboxes SET lock_token = @lock_token, locked_until = @until + @e
 	}
 }
 
-// migrate.Up replaces procedures while they are at work, by two processes at once: nobody notices. Two migrate an empty database, and one
-// of them does all of it.
+// migrate.Up replaces procedures while they are at work, by two processes at once: nobody notices. Two migrate an empty
+// database, and one of them does all of it.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	if racing.Part() {

@@ -167,7 +167,8 @@ func later(name, batch string) tsqltest.Session {
 	}}
 }
 
-// endsWhole says that each execution that is there has its history, that none has left its history behind, and that the current one is there.
+// endsWhole says that each execution that is there has its history, that none has left its history behind, and that the
+// current one is there.
 func endsWhole(e *tsqltest.End) error {
 	for what, sum := range map[string]string{
 		"executions lack events":                      "SELECT COUNT(*) FROM duroxide.executions AS e WHERE 2 > (SELECT COUNT(*) FROM duroxide.history AS h WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id)",

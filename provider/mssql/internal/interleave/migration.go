@@ -10,8 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// Migrations are scenarios in which a process migrates the schema ([migrate.Migration.Up]) while procedures that it replaces are at work,
-// and while another one migrates it, too. Each order needs a database of its own, so they take a thousand times as long as others.
+// Migrations are scenarios in which a process migrates the schema ([migrate.Migration.Up]) while procedures that it
+// replaces are at work, and while another one migrates it, too. Each order needs a database of its own, so they take a
+// thousand times as long as others.
 func Migrations() []Scenario {
 	beside := among([]string{"fetch turn", "ack turn with everything"})
 	beside.Name += " | migrate"

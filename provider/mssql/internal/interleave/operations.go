@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// operation is one of the contract's, on an instance of the world. The table of operations makes the matrix: each beside each.
+// operation is one of the contract's, on an instance of the world. The table of operations makes the matrix: each
+// beside each.
 type operation struct {
 	name string
 	// batch calls it for an instance, a or b, in the n-th session.
@@ -21,7 +22,8 @@ type operation struct {
 	portions bool
 	// parts says that others may see a part of it, because it is several calls in one: the end may be that of no order.
 	parts bool
-	// disorderly says that it locks instances in another order than that of their ids, so that it may be a deadlock's victim.
+	// disorderly says that it locks instances in another order than that of their ids, so that it may be a deadlock's
+	// victim.
 	disorderly bool
 }
 
@@ -84,18 +86,20 @@ const both = "inboxes and worker_queue"
 // another is the number of the token of the second activity that the n-th session takes.
 func another(n int) int { return n + 50 }
 
-// takeBy adds to a call what it takes: a turn and two activities, one after the other. known is what the parameter of known code is
-// named.
+// takeBy adds to a call what it takes: a turn and two activities, one after the other. known is what the parameter of
+// known code is named.
 func takeBy(n int, exec, known string) string {
 	return taking(n, exec, known, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
 }
 
-// takeTogether is takeBy for activities that are locked in one pass: those of a worker without sessions that knows the set 0x03.
+// takeTogether is takeBy for activities that are locked in one pass: those of a worker without sessions that knows the
+// set 0x03.
 func takeTogether(n int, exec, known string) string {
 	return taking(n, exec, known, "0, NULL, 0, 0, 1, "+strings.Repeat("NULL, ", 5)+"0x03, 0, 0, 0")
 }
 
-// taking adds to a call what it takes: a turn, and two activities by a selection, which are the columns from sessions on.
+// taking adds to a call what it takes: a turn, and two activities by a selection, which are the columns from sessions
+// on.
 func taking(n int, exec, known, selection string) string {
 	row := func(position, token int) string {
 		return fmt.Sprintf("(%d, 0, %s, 30000, %s)", position, tokenOf(token), selection)
@@ -273,7 +277,8 @@ func admin() []operation {
 	}
 }
 
-// rare are operations that are not beside each other: they make, at the wrong moment, what another has seen to be otherwise.
+// rare are operations that are not beside each other: they make, at the wrong moment, what another has seen to be
+// otherwise.
 func rare() []operation {
 	const e = "EXEC duroxide.lock_inbox @instance_id = N'e'; UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'e';\n"
 	return []operation{

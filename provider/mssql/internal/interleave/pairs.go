@@ -10,8 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// pairs are two operations beside each other: nobody gets what another one got, no message is forgotten, and nobody is the victim
-// of a deadlock.
+// pairs are two operations beside each other: nobody gets what another one got, no message is forgotten, and nobody is
+// the victim of a deadlock.
 func pairs() []Scenario {
 	list := []Scenario{
 		{Name: "fetch turn, enqueue", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
@@ -60,8 +60,8 @@ func endsOf(tokens ...int) tsqltest.Session {
 	}}
 }
 
-// fanIn are completions of two activities of one instance: they are committed beside each other, whether a turn holds the instance
-// or it waits for one, and the turn that follows gets both.
+// fanIn are completions of two activities of one instance: they are committed beside each other, whether a turn holds
+// the instance or it waits for one, and the turn that follows gets both.
 func fanIn() []Scenario {
 	two := start("a") + fetchTurnOf(5) + call{"execution": "1", "activities": activity(1, "a", 1, null) + ", " + activity(2, "a", 2, null)}.named("Order").ack(5) +
 		fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1") + enqueueTurn("a", 3)
@@ -92,7 +92,8 @@ func fanIn() []Scenario {
 	}
 }
 
-// endedOrHeld says that as many completions have come as activities have ended, and that who has fetched one still has it.
+// endedOrHeld says that as many completions have come as activities have ended, and that who has fetched one still has
+// it.
 func endedOrHeld(e *tsqltest.End) error {
 	const sum = "SELECT (SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'a') + (SELECT COUNT(*) FROM duroxide.orchestrator_queue WHERE instance_id = N'a')"
 	if n := e.Value(sum); n != int64(3) {

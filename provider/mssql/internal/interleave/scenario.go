@@ -47,8 +47,8 @@ type Known struct {
 	VersionsToo bool
 }
 
-// Confirm searches for the defect in a lab. It is an error if nothing is found: then the defect is mended, and the scenario belongs
-// to those that hold.
+// Confirm searches for the defect in a lab. It is an error if nothing is found: then the defect is mended, and the
+// scenario belongs to those that hold.
 func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*tsqltest.Failure, error) {
 	r := search(s.Known.Exploration)
 	if r.Failure == nil {
@@ -62,16 +62,18 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 	return r.Failure, nil
 }
 
-// Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in [Matrix].
+// Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in
+// [Matrix].
 func Scenarios() []Scenario {
 	return append(impatient(slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions())), defects()...)
 }
 
-// WithOptimizedLocking are those for a server where writes look at committed versions of rows before they wait for a lock.
+// WithOptimizedLocking are those for a server where writes look at committed versions of rows before they wait for a
+// lock.
 func WithOptimizedLocking() []Scenario { return impatient(append(Claims(), Leases()...)) }
 
-// impatient lets calls end because a lock was not to be had. Who holds a lease waits for a lock no longer than a second, and calls
-// again. In a deadlock that is no way out.
+// impatient lets calls end because a lock was not to be had. Who holds a lease waits for a lock no longer than a
+// second, and calls again. In a deadlock that is no way out.
 func impatient(list []Scenario) []Scenario {
 	for i := range list {
 		if s := &list[i]; !slices.Contains(s.Allow, 1222) {
@@ -81,8 +83,8 @@ func impatient(list []Scenario) []Scenario {
 	return list
 }
 
-// sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or
-// in the ready index, or in the wake index, and nobody has got what somebody else got too.
+// sound checks what holds for every state of the store in which all instances have been started: one with messages is
+// locked, or in the ready index, or in the wake index, and nobody has got what somebody else got too.
 func sound(e *tsqltest.End) error {
 	const forgotten = `
 		SELECT COUNT(*)

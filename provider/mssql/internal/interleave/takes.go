@@ -25,8 +25,8 @@ func takeWorkOf(hasty int, tokens ...int) string {
 	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s ("+columns+") VALUES %[2]s; EXEC duroxide.take @work = %[1]s, @hasty = %[3]d;\n", list, strings.Join(rows, ", "), hasty)
 }
 
-// takes is a session that notes the activities it has taken. What ends the taking is a result set, and what was locked before it
-// stays locked.
+// takes is a session that notes the activities it has taken. What ends the taking is a result set, and what was locked
+// before it stays locked.
 func takes(name, batch string) tsqltest.Session {
 	return tsqltest.Session{Name: name, Run: func(p *tsqltest.Player) error {
 		r, err := p.Exec(batch)
@@ -85,8 +85,8 @@ func takesByAnyPlan() []Scenario {
 	}
 }
 
-// endingsByAnyPlan are calls that end something and take the next: the turn of b and two activities are held, a is ready, and so are two
-// activities.
+// endingsByAnyPlan are calls that end something and take the next: the turn of b and two activities are held, a is
+// ready, and so are two activities.
 func endingsByAnyPlan() []Scenario {
 	works := operation{name: "ack works and take", claims: both, batch: func(string, int) string {
 		return takeTogether(1, completions(1, "a", 9, 8), "turn_known")

@@ -7,9 +7,9 @@ import (
 
 // world is a script that makes a store in which every operation has something to do, to instance a as well as to b:
 //
-//   - a and b have three executions, of which the third runs, history, a value, a child, a hidden timer, a hidden message that
-//     was given back with a misfit, a turn that is held and a message behind it, two activities that are held, the second in a
-//     session, and two that are ready
+//   - a and b have three executions, of which the third runs, history, a value, a child, a hidden timer, a hidden
+//     message that was given back with a misfit, a turn that is held and a message behind it, two activities that are
+//     held, the second in a session, and two that are ready
 //   - c and d are ready, x has a lease that has ended and y a message that is due; x has an activity that is due
 //   - e and g have completed
 //   - o and p have messages and were never started

@@ -163,8 +163,8 @@ func (b *builder) addKeys(keys []key, from int, def *syntax.TableDef) error {
 	return nil
 }
 
-// fillColumns gives the new columns values in the rows that are there: what the default says if the column can't be NULL
-// or the definition says WITH VALUES.
+// fillColumns gives the new columns values in the rows that are there: what the default says if the column can't be
+// NULL or the definition says WITH VALUES.
 func (b *builder) fillColumns(from int, def *syntax.TableDef) error {
 	if from == len(b.t.Columns) {
 		return b.fillStored()

@@ -73,8 +73,8 @@ func TestTwoDefine(t *testing.T) {
 	}
 }
 
-// TestUndoneGrantLeavesOthers checks that a transaction which rolls back takes its own permissions with it, and brings its
-// own back, whatever others have granted and revoked meanwhile.
+// TestUndoneGrantLeavesOthers checks that a transaction which rolls back takes its own permissions with it, and brings
+// its own back, whatever others have granted and revoked meanwhile.
 func TestUndoneGrantLeavesOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

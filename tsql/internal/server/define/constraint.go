@@ -204,7 +204,8 @@ func (b *builder) attachCheck(k *syntax.Constraint, column *schema.Column) error
 	return b.constraint(ck)
 }
 
-// constraints adds what a definition says of defaults, checks and foreign keys. The columns are there, with their types.
+// constraints adds what a definition says of defaults, checks and foreign keys. The columns are there, with their
+// types.
 func (b *builder) constraints(def *syntax.TableDef, check string) error {
 	for i := range def.Columns {
 		cd := &def.Columns[i]

@@ -32,7 +32,8 @@ func spec(env *plan.Env, ix *schema.Index) (store.IndexSpec, error) {
 	return specOf(ix), nil
 }
 
-// specOf describes an index to the store. The columns are looked up when a key is made, since ALTER TABLE may move them.
+// specOf describes an index to the store. The columns are looked up when a key is made, since ALTER TABLE may move
+// them.
 func specOf(ix *schema.Index) store.IndexSpec {
 	s := store.IndexSpec{
 		ID: ix.ID, Name: ix.Name, Unique: ix.Unique, Clustered: ix.Clustered, Heap: ix.ID == 0,

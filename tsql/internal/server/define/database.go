@@ -135,8 +135,8 @@ func (d *definer) collateDatabase(db *schema.Database, s *syntax.AlterDatabase) 
 	return nil
 }
 
-// levels are the compatibility levels that SQL Server 2022 has. This server knows those from firstLevel on: before that,
-// some functions are not there.
+// levels are the compatibility levels that SQL Server 2022 has. This server knows those from firstLevel on: before
+// that, some functions are not there.
 var levels = []int{100, 110, 120, 130, 140, 150, 160}
 
 const firstLevel = 130
@@ -156,8 +156,8 @@ var inert = map[string]bool{
 // trusting are those that, if they are ON, give users of this database rights in others.
 var trusting = map[string]bool{"TRUSTWORTHY": true, "DB_CHAINING": true}
 
-// alone returns once no other session is in a database. The statement says what becomes of the others: without a word it
-// waits for them to go, for as long as LOCK_TIMEOUT says.
+// alone returns once no other session is in a database. The statement says what becomes of the others: without a word
+// it waits for them to go, for as long as LOCK_TIMEOUT says.
 func (d *definer) alone(db *schema.Database, s *syntax.AlterDatabase) error {
 	if !d.InUse(db) {
 		return nil

@@ -68,8 +68,9 @@ type Context interface {
 	InUse(db *schema.Database) bool
 	// LoggedIn reports whether a session is one of the login.
 	LoggedIn(login *schema.Login) bool
-	// EndOthers gives the sessions that InUse is about a while to go by themselves, ends those that have not, and returns
-	// when they are gone. AwaitOthers waits until all have gone by themselves; inTime is false if LOCK_TIMEOUT was first.
+	// EndOthers gives the sessions that InUse is about a while to go by themselves, ends those that have not, and
+	// returns when they are gone. AwaitOthers waits until all have gone by themselves; inTime is false if LOCK_TIMEOUT
+	// was first.
 	EndOthers(db *schema.Database, after time.Duration) error
 	AwaitOthers(db *schema.Database) (inTime bool, err error)
 	// Message sends text to the client, such as a warning.
@@ -218,8 +219,8 @@ func set[T any](d *definer, p *T, v T) {
 	d.undo(func() { *p = old })
 }
 
-// setList is set for a list that the transactions of several sessions change at once. Undone, what came goes and what went
-// comes back; what the others changed meanwhile stays.
+// setList is set for a list that the transactions of several sessions change at once. Undone, what came goes and what
+// went comes back; what the others changed meanwhile stays.
 func setList[T comparable](d *definer, p *[]T, v []T) {
 	old := *p
 	*p = v

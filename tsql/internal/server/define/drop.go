@@ -95,8 +95,8 @@ func (d *definer) victim(word string, name *syntax.ObjectName, ifExists bool) (s
 	return o, nil
 }
 
-// mayDrop reports whether the user may drop an object: with CONTROL on it, or ALTER on its schema. A trigger takes ALTER
-// on its table.
+// mayDrop reports whether the user may drop an object: with CONTROL on it, or ALTER on its schema. A trigger takes
+// ALTER on its table.
 func (d *definer) mayDrop(o schema.Object) bool {
 	if o.Head().Kind == "TR" {
 		return d.mayObject("ALTER", o)

@@ -68,8 +68,8 @@ func (b *builder) referring(fk *schema.ForeignKey, k *syntax.Constraint, column 
 	return nil
 }
 
-// referredTo finds the table and the unique index that the key refers to. The table gets a Sch-M lock: its plans have to
-// look for rows that refer to it from now on.
+// referredTo finds the table and the unique index that the key refers to. The table gets a Sch-M lock: its plans have
+// to look for rows that refer to it from now on.
 func (b *builder) referredTo(fk *schema.ForeignKey, k *syntax.Constraint) error {
 	t, err := b.referred(fk, k.References)
 	if err != nil {

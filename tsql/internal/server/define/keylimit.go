@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
 
-// checkLength refuses a key that can't fit, and warns of one that may not: rows that are too long for it will be refused
-// with error 1946.
+// checkLength refuses a key that can't fit, and warns of one that may not: rows that are too long for it will be
+// refused with error 1946.
 func (b *builder) checkLength(ix *schema.Index, k key) error {
 	fixed := 0
 	for _, column := range ix.Columns {

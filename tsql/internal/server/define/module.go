@@ -128,7 +128,8 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	return nil
 }
 
-// createTemporary enters a new temporary procedure. It is its maker's and executes in the database in which it was made.
+// createTemporary enters a new temporary procedure. It is its maker's and executes in the database in which it was
+// made.
 func (d *definer) createTemporary(f form, stmt syntax.Stmt) error {
 	name := last(f.name)
 	if err := checkName(name); err != nil {

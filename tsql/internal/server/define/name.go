@@ -96,8 +96,8 @@ func (d *definer) findTemporary(name string) schema.Object {
 	return nil
 }
 
-// claim returns the object of a name under a Sch-M lock; nil if there is none, or if the user may not alter it. What was
-// another object before the wait for the lock is looked up again.
+// claim returns the object of a name under a Sch-M lock; nil if there is none, or if the user may not alter it. What
+// was another object before the wait for the lock is looked up again.
 func (d *definer) claim(n *syntax.ObjectName) (schema.Object, error) {
 	for {
 		o, err := d.find(n)
@@ -201,8 +201,8 @@ func (d *definer) schemaOf(name, permission string) (*schema.Schema, error) {
 	return s, nil
 }
 
-// free returns error 2714 if a name is taken in a schema. An object that another transaction has just made is waited for:
-// it may yet be undone.
+// free returns error 2714 if a name is taken in a schema. An object that another transaction has just made is waited
+// for: it may yet be undone.
 func (d *definer) free(s *schema.Schema, name string) error {
 	if err := checkName(name); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// ofServer are the permissions on the server that SQL Server has and a database has not. Those that this server does not
-// have are refused.
+// ofServer are the permissions on the server that SQL Server has and a database has not. Those that this server does
+// not have are refused.
 var ofServer = strings.Split("ADMINISTER BULK OPERATIONS,ALTER ANY AVAILABILITY GROUP,ALTER ANY CREDENTIAL,ALTER ANY DATABASE,"+
 	"ALTER ANY ENDPOINT,ALTER ANY EVENT SESSION,ALTER ANY LINKED SERVER,ALTER ANY SERVER AUDIT,ALTER ANY SERVER ROLE,"+
 	"ALTER RESOURCES,ALTER SERVER STATE,ALTER SETTINGS,ALTER TRACE,AUTHENTICATE SERVER,CONNECT ANY DATABASE,CONNECT SQL,"+
@@ -60,7 +60,8 @@ func (d *definer) serverPermission(s *syntax.Permission) error {
 	return nil
 }
 
-// changeServer enters or removes one permission. It takes CONTROL on the login, or the permission with its grant option.
+// changeServer enters or removes one permission. It takes CONTROL on the login, or the permission with its grant
+// option.
 func (d *definer) changeServer(s *syntax.Permission, p schema.LoginPermission) error {
 	server, login := d.Server(), d.Login()
 	grants := slices.ContainsFunc(server.Permissions, func(g *schema.LoginPermission) bool {

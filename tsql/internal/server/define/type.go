@@ -12,9 +12,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// ResolveType finds the type of a variable or a parameter. A name without a schema is looked for in the given one first,
-// then in dbo. The user type is that of an alias or table type. Text has no collation: that of a variable gives way to
-// others.
+// ResolveType finds the type of a variable or a parameter. A name without a schema is looked for in the given one
+// first, then in dbo. The user type is that of an alias or table type. Text has no collation: that of a variable gives
+// way to others.
 func ResolveType(db *schema.Database, t *syntax.TypeName, first string) (Type, *schema.UserType, error) {
 	return resolveType(db, t, first, typeOf{ordinal: 1, what: "type"})
 }

@@ -262,8 +262,8 @@ func (b *builder) ofHistory(s *syntax.AlterTable) error {
 	return nil
 }
 
-// historied does to the history what an ALTER TABLE has done to the columns of its table, the first of which is new from
-// an ordinal on.
+// historied does to the history what an ALTER TABLE has done to the columns of its table, the first of which is new
+// from an ordinal on.
 func (b *builder) historied(s *syntax.AlterTable, from int) error {
 	h := b.t.History
 	if h == nil {

@@ -48,8 +48,8 @@ func (h *Hints) access(r *Run, st *store.Statement, write, qualify bool) (store.
 	case h.TableLock || h.TableExclusive:
 		a.Grain = store.GrainTable
 	}
-	// Under SNAPSHOT a row is searched as the snapshot has it, and what others have changed since is a conflict; row versions
-	// of READ COMMITTED are not for rows that are locked.
+	// Under SNAPSHOT a row is searched as the snapshot has it, and what others have changed since is a conflict; row
+	// versions of READ COMMITTED are not for rows that are locked.
 	read := store.Locked
 	if a.Read == store.Snapshot && h.Level == AsSession && r.Frame.Session.Isolation() == store.SnapshotIsolation {
 		read = store.Snapshot

@@ -157,8 +157,8 @@ func (it *aggregating) fill() error {
 	return nil
 }
 
-// begin makes the groups of the grouping sets without keys, and returns where groups are found by their keys: nil if none
-// of the sets has any.
+// begin makes the groups of the grouping sets without keys, and returns where groups are found by their keys: nil if
+// none of the sets has any.
 func (it *aggregating) begin() (found []map[string]*group) {
 	it.groups = make([][]*group, len(it.sets))
 	for i := range it.sets {

@@ -19,8 +19,8 @@ func (it *oneRow) Next() (bool, error) {
 	return !done, nil
 }
 
-// Filter leaves out the rows for which a condition isn't true. Conditions in Startup do not depend on the rows: they are
-// tested once, before the input is opened.
+// Filter leaves out the rows for which a condition isn't true. Conditions in Startup do not depend on the rows: they
+// are tested once, before the input is opened.
 type Filter struct {
 	Input      Operator
 	Startup    []Cond

@@ -1,12 +1,12 @@
 // Package execute runs what package plan has made: operators that are pulled row by row, and expressions.
 //
 // It is a machine with registers: an operator puts the columns of its present row into slots of the execution, and
-// expressions, operators above and subqueries read them there. Whatever keeps rows (a sort, a hash table) saves slots and
-// restores them.
+// expressions, operators above and subqueries read them there. Whatever keeps rows (a sort, a hash table) saves slots
+// and restores them.
 //
-// The files in reading order: frame.go has what a session gives, run.go an execution, truth.go conditions; access.go says
-// how hints lock, scan.go reads tables; filter.go, join.go, hashjoin.go, sort.go, top.go, aggregate.go, window.go, union.go,
-// recursive.go and calltable.go are operators after their subjects; subquery.go is what expressions execute.
+// The files in reading order: frame.go has what a session gives, run.go an execution, truth.go conditions; access.go
+// says how hints lock, scan.go reads tables; filter.go, join.go, hashjoin.go, sort.go, top.go, aggregate.go, window.go,
+// union.go, recursive.go and calltable.go are operators after their subjects; subquery.go is what expressions execute.
 package execute
 
 import (
@@ -67,8 +67,8 @@ type Session interface {
 	CallScalar(f *Frame, m *schema.Module, args []Value) (Value, error)
 	CallTable(f *Frame, m *schema.Module, args []Value, tables []*schema.Table) (*schema.Table, error)
 	FireTriggers(f *Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error
-	// May checks a permission on an object, or on some of its columns unless they are nil. Without it there is error 229
-	// or its like.
+	// May checks a permission on an object, or on some of its columns unless they are nil. Without it there is error
+	// 229 or its like.
 	May(permission string, object schema.Object, columns []schema.ColumnName) error
 	// Message sends text to the client, such as a warning.
 	Message(number int32, class uint8, text string)

@@ -23,8 +23,8 @@ func appendKey(r *Run, dst []byte, parts []KeyPart) ([]byte, bool, error) {
 	return dst, complete, nil
 }
 
-// Hash is the hash join: the build input is read first and as a whole, then the probe input row by row. Without keys each
-// row of the one is tried with each row of the other.
+// Hash is the hash join: the build input is read first and as a whole, then the probe input row by row. Without keys
+// each row of the one is tried with each row of the other.
 type Hash struct {
 	Build, Probe         Operator
 	BuildKeys, ProbeKeys []KeyPart

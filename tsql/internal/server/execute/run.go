@@ -39,8 +39,8 @@ func row(err error) (bool, error) { return err == nil, err }
 // should not spend its time in making them.
 type Run struct {
 	Frame *Frame
-	// Slots are the registers: a column of a table that is read, a computed column or the result of an aggregate each has
-	// one, whatever the plan, so that an expression is the same everywhere.
+	// Slots are the registers: a column of a table that is read, a computed column or the result of an aggregate each
+	// has one, whatever the plan, so that an expression is the same everywhere.
 	Slots []Value
 	// Rows are the registers for the rows themselves that the statement changes.
 	Rows []*store.Row

@@ -312,7 +312,8 @@ func (s *Seek) ranges(r *Run, made *keyMaker, out []store.Range) ([]store.Range,
 	return out, nil
 }
 
-// prefixes are what the keys begin with, in order and each once; none if a value is NULL where only IS NULL would find it.
+// prefixes are what the keys begin with, in order and each once; none if a value is NULL where only IS NULL would find
+// it.
 func (s *Seek) prefixes(r *Run, made *keyMaker) ([]string, error) {
 	if s.single() {
 		made.buffer = made.buffer[:0]

@@ -69,8 +69,8 @@ func (it *concatenating) Close() {
 	it.at = len(it.inputs)
 }
 
-// Minus is EXCEPT, or INTERSECT if Both is set: the distinct rows of the left input that the right one does not have, or
-// has too. Keys are the columns.
+// Minus is EXCEPT, or INTERSECT if Both is set: the distinct rows of the left input that the right one does not have,
+// or has too. Keys are the columns.
 type Minus struct {
 	Left, Right Branch
 	Both        bool

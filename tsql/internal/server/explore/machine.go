@@ -1,6 +1,6 @@
-// Package explore runs sessions in chosen orders. It knows nothing of T-SQL: a [Machine] runs coroutines one at a time and
-// asks at each scheduling point which one goes on, a [Schedule] says so where it is not the obvious one, and the strategies
-// ([Search], [Random]) make schedules.
+// Package explore runs sessions in chosen orders. It knows nothing of T-SQL: a [Machine] runs coroutines one at a time
+// and asks at each scheduling point which one goes on, a [Schedule] says so where it is not the obvious one, and the
+// strategies ([Search], [Random]) make schedules.
 //
 //	machine.go    one run: coroutines, virtual time
 //	space.go      which steps are in each other's way, so that others need not be interrupted
@@ -136,8 +136,8 @@ func (m *Machine) Pause(kind string) {
 	}
 }
 
-// run runs all actors to their end, or to a fault. After a fault the actors that have not ended are stuck: abandon is asked
-// to make them end, and they are run on without a choice.
+// run runs all actors to their end, or to a fault. After a fault the actors that have not ended are stuck: abandon is
+// asked to make them end, and they are run on without a choice.
 func (m *Machine) run(s strategy, abandon func()) Fault {
 	m.strategy = s
 	if m.Space != nil {

@@ -3,9 +3,9 @@ package explore
 import "math/rand/v2"
 
 // Random runs one schedule with random priorities, as PCT does (probabilistic concurrency testing): the actor with the
-// highest priority runs, and at a few random points the priority of who runs becomes the lowest. A defect that needs d such
-// points among n is found with a probability of about 1/(k·n^(d-1)) for k actors. Whoever is interrupted comes behind all
-// that were interrupted before: a defect that needs another order among them is not found so.
+// highest priority runs, and at a few random points the priority of who runs becomes the lowest. A defect that needs d
+// such points among n is found with a probability of about 1/(k·n^(d-1)) for k actors. Whoever is interrupted comes
+// behind all that were interrupted before: a defect that needs another order among them is not found so.
 func Random(r Runner, seed uint64, points, length int) (on bool, steps int) {
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed must repeat
 	m := r.Machine()

@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/explore"
 )
 
-// Random finds a defect of depth d in at least 1/(k·n^(d-1)) of its runs, for k actors and n steps. A defect is here what some
-// steps make of which each comes before the next one, and none of the others would do without.
+// Random finds a defect of depth d in at least 1/(k·n^(d-1)) of its runs, for k actors and n steps. A defect is here
+// what some steps make of which each comes before the next one, and none of the others would do without.
 func TestRandomFindsByDepth(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -14,12 +14,12 @@ type Deviation struct {
 	Expire bool
 }
 
-// Schedule is all that a run does differently from the obvious. A deviation that is not possible when its position comes
-// is passed over.
+// Schedule is all that a run does differently from the obvious. A deviation that is not possible when its position
+// comes is passed over.
 type Schedule []Deviation
 
-// String is the schedule as Parse reads it: "1.17>2 2.4!1" says that at its 17th point the first session gives way to the
-// second, and that at the second's 4th point the time-out of the first is over. "-" is the obvious one.
+// String is the schedule as Parse reads it: "1.17>2 2.4!1" says that at its 17th point the first session gives way to
+// the second, and that at the second's 4th point the time-out of the first is over. "-" is the obvious one.
 func (s Schedule) String() string {
 	if len(s) == 0 {
 		return "-"

@@ -25,9 +25,9 @@ func Follow(r Runner, s Schedule) (on bool, preemptions int) {
 	return r.Finish(s, fault), f.preempts
 }
 
-// Search runs every schedule that has no more preemptions than a bound, those with fewer first, but for those that come to
-// the same as another one. It returns the greatest bound within which it has run all of them; -1 if not even those without
-// preemptions.
+// Search runs every schedule that has no more preemptions than a bound, those with fewer first, but for those that come
+// to the same as another one. It returns the greatest bound within which it has run all of them; -1 if not even those
+// without preemptions.
 func Search(r Runner, bound int) (complete int) {
 	for b := 0; b <= bound; b++ {
 		s := &search{runner: r, bound: b, known: map[uint64]int8{}}

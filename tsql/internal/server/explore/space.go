@@ -4,9 +4,9 @@ import "github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 
 // Space is what the runs of one scenario have in common: which things its actors share, and which of their steps are in
 // each other's way there. It makes runs fewer in two ways. An actor is interrupted only where it has done what another
-// one may notice: whoever is interrupted elsewhere might as well have been interrupted before. And a run ends where it has
-// come to what another run has come to: where the same steps of all actors were made, and those that are in each other's
-// way in the same order.
+// one may notice: whoever is interrupted elsewhere might as well have been interrupted before. And a run ends where it
+// has come to what another run has come to: where the same steps of all actors were made, and those that are in each
+// other's way in the same order.
 //
 // What actors have in common is learned as they run, so a search that has learned something begins again.
 type Space struct {
@@ -128,9 +128,9 @@ func (m *Machine) look(a *actor, t *thing, id uint64, ways uint32) (found uint64
 	return found
 }
 
-// patience is how often an actor may be refused the same thing, which nobody has changed meanwhile, before others go on.
-// Whoever tries again and again would otherwise do that for as long as it likes, while another one that could make an end
-// of it is interrupted.
+// patience is how often an actor may be refused the same thing, which nobody has changed meanwhile, before others go
+// on. Whoever tries again and again would otherwise do that for as long as it likes, while another one that could make
+// an end of it is interrupted.
 const patience = 8
 
 // refusal is what an actor was refused last.

@@ -16,9 +16,9 @@ const (
 	// Statement ends the statement; the batch goes on with the next one.
 	Statement Scope = iota
 	// Module ends the procedure, trigger, function or text of EXEC or of the batch in which the statement stands; what
-	// called it goes on with its next statement. These are the errors of compiling: SQL Server compiles a statement that
-	// names an object that did not exist before only when it is its turn. A TRY around the statement in the same module
-	// does not catch them, one around the call does.
+	// called it goes on with its next statement. These are the errors of compiling: SQL Server compiles a statement
+	// that names an object that did not exist before only when it is its turn. A TRY around the statement in the same
+	// module does not catch them, one around the call does.
 	Module
 	// Batch ends the batch, and all procedures that it called; the transaction stays open.
 	Batch

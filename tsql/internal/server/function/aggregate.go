@@ -23,8 +23,8 @@ type Aggregate struct {
 
 // Accumulator aggregates the rows of a group. DISTINCT is within: an accumulator sees to it itself.
 type Accumulator interface {
-	// Add takes the arguments of a row, none for COUNT(*). STRING_AGG and the JSON aggregates depend on the order of the
-	// rows, which WITHIN GROUP says and the planner makes.
+	// Add takes the arguments of a row, none for COUNT(*). STRING_AGG and the JSON aggregates depend on the order of
+	// the rows, which WITHIN GROUP says and the planner makes.
 	Add(args []value.Value) error
 	// Result is that of the rows so far; more may be added afterwards.
 	Result() (value.Value, error)
@@ -196,8 +196,8 @@ func (c *checksum) Result() (value.Value, error) {
 	return value.OfInt(c.sum), nil
 }
 
-// bindStringAgg puts texts together, with a separator between that is the one of the later row. NULL is left out with its
-// separator.
+// bindStringAgg puts texts together, with a separator between that is the one of the later row. NULL is left out with
+// its separator.
 func bindStringAgg(c *bindCall) (*Aggregate, error) {
 	text := value.Type{Type: c.result.Type, Collation: c.collation()}
 	if c.args[0].Type.IsCharacter() {

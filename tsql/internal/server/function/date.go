@@ -115,8 +115,8 @@ func roundTo(ticks int64, digits int) int64 {
 	return floorDiv(ticks+unit/2, unit) * unit
 }
 
-// dateType returns the type as which a function takes a date: as it is, or the given type if the argument is a text or a
-// number.
+// dateType returns the type as which a function takes a date: as it is, or the given type if the argument is a text or
+// a number.
 func (c *bindCall) dateType(i int, ofText value.Type) value.Type {
 	if c.args[i].Type.IsTemporal() {
 		return asIs

@@ -4,9 +4,9 @@
 // The planner binds a call once ([Bind], [BindAggregate], [BindWindow]) and evaluates it for each row or group.
 //
 // The files in reading order: function.go and bind.go have the surface, elsewhere.go the functions that are not here.
-// string*.go, match.go, format*.go, message.go, date*.go, zone*.go, math*.go, system.go and hash.go are scalar functions
-// by family; json_*.go is JSON, from the scanner (json_scan.go) to OPENJSON (json_open.go) and FOR JSON (json_for.go);
-// aggregate*.go are aggregates, window*.go and frame.go what OVER makes of rows.
+// string*.go, match.go, format*.go, message.go, date*.go, zone*.go, math*.go, system.go and hash.go are scalar
+// functions by family; json_*.go is JSON, from the scanner (json_scan.go) to OPENJSON (json_open.go) and FOR JSON
+// (json_for.go); aggregate*.go are aggregates, window*.go and frame.go what OVER makes of rows.
 package function
 
 import (

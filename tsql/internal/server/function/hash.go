@@ -22,8 +22,8 @@ var hashFunctions = map[string]binder{
 	"DECOMPRESS":       bindDecompress,
 }
 
-// hashes are the algorithms of HASHBYTES. MD2 and MD4, which nobody should use, are not among them: they are NULL, as an
-// unknown one is.
+// hashes are the algorithms of HASHBYTES. MD2 and MD4, which nobody should use, are not among them: they are NULL, as
+// an unknown one is.
 var hashes = map[string]func([]byte) []byte{
 	"MD5":      func(b []byte) []byte { h := md5.Sum(b); return h[:] },  //nolint:gosec // what the author asks for
 	"SHA":      func(b []byte) []byte { h := sha1.Sum(b); return h[:] }, //nolint:gosec // what the author asks for

@@ -83,8 +83,8 @@ func (m *modification) add(v jsonSpan) string {
 	return m.s[:end] + comma + m.raw + m.s[end:]
 }
 
-// insert adds a member that isn't there to an object that is. In lax mode there is nothing to do for NULL, and where the
-// object is missing too.
+// insert adds a member that isn't there to an object that is. In lax mode there is nothing to do for NULL, and where
+// the object is missing too.
 func (m *modification) insert() (string, error) {
 	if m.path.strict {
 		return "", fault.New(13608)

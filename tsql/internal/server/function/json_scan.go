@@ -236,7 +236,8 @@ func skipContainer(s string, i int) (int, error) {
 	}
 }
 
-// afterValue reads what follows a value within containers: their ends, or a comma, and the name behind one in an object.
+// afterValue reads what follows a value within containers: their ends, or a comma, and the name behind one in an
+// object.
 func afterValue(s string, i int, open []byte) (end int, rest []byte, err error) {
 	for len(open) > 0 {
 		i = blank(s, i)

@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
 
-// PARSE is .NET's Parse of numbers and dates, for the cultures that FORMAT knows. parse_number.go and parse_date.go have
-// the two. Of dates .NET reads almost anything; what is not certain is an error that no TRY_PARSE turns into NULL.
+// PARSE is .NET's Parse of numbers and dates, for the cultures that FORMAT knows. parse_number.go and parse_date.go
+// have the two. Of dates .NET reads almost anything; what is not certain is an error that no TRY_PARSE turns into NULL.
 
 // parseKind says what PARSE makes of a type.
 type parseKind uint8

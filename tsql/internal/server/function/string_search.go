@@ -186,8 +186,8 @@ func (m matcher) trimRight(s string, cut []rune) string {
 	return s
 }
 
-// checkSide refuses TRIM with LEADING or TRAILING, which the tree doesn't tell apart from the one without. It goes by the
-// room before the first argument: where such a word could stand, one may stand.
+// checkSide refuses TRIM with LEADING or TRAILING, which the tree doesn't tell apart from the one without. It goes by
+// the room before the first argument: where such a word could stand, one may stand.
 func (c *bindCall) checkSide() error {
 	if c.args[0].Expr == nil || c.syntax.Span.To == 0 {
 		return nil

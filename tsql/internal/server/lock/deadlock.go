@@ -66,9 +66,9 @@ func (d Deadlock) String() string {
 // keptDeadlocks is how many deadlocks are remembered.
 const keptDeadlocks = 64
 
-// searchInterval is how often SQL Server looks for deadlocks, as long as it finds none. Here a session looks when it begins
-// to wait, and nobody has to wait for the search. But a circle in which somebody's LOCK_TIMEOUT is shorter is left to that:
-// SQL Server ends it with error 1222 before it looks.
+// searchInterval is how often SQL Server looks for deadlocks, as long as it finds none. Here a session looks when it
+// begins to wait, and nobody has to wait for the search. But a circle in which somebody's LOCK_TIMEOUT is shorter is
+// left to that: SQL Server ends it with error 1222 before it looks.
 const searchInterval = 5 * time.Second
 
 // Deadlocks are the last deadlocks, the oldest first: those that a victim has ended, and those that a LOCK_TIMEOUT has.

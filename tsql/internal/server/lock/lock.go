@@ -2,7 +2,8 @@
 // compatibility, and the search for deadlocks.
 //
 // A [Manager] has all locks of a server. A session is a [Client], and holds its locks through owners: one for its
-// transaction, one for itself, and one for each cursor that locks the row it is on. All of it runs under the scheduler's latch and waits only through the scheduler.
+// transaction, one for itself, and one for each cursor that locks the row it is on. All of it runs under the
+// scheduler's latch and waits only through the scheduler.
 package lock
 
 import (
@@ -338,8 +339,8 @@ func (m *Manager) Release(h *Hold, d Duration) {
 	m.settle(h)
 }
 
-// ReleaseTransaction ends all requests for the transaction's duration, as a rollback to a savepoint does. A lock that has
-// been escalated stays.
+// ReleaseTransaction ends all requests for the transaction's duration, as a rollback to a savepoint does. A lock that
+// has been escalated stays.
 func (m *Manager) ReleaseTransaction(h *Hold) {
 	if h.escalated || h.counts[Transaction] == 0 {
 		return

@@ -2,8 +2,8 @@ package lock
 
 import "github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 
-// The observer is told of resources as things, and of modes as the ways in which they change. Modes that are compatible may
-// be granted and given back in any order.
+// The observer is told of resources as things, and of modes as the ways in which they change. Modes that are compatible
+// may be granted and given back in any order.
 
 func (m *Manager) changed(q *queue, mode Mode) {
 	if m.Observer != nil && mode != NL {

@@ -49,8 +49,8 @@ func (b *block) split(conds []*node) (inside, outside []*node) {
 	return inside, outside
 }
 
-// admits reports whether a condition means the same if it is tested before everything else: it is about columns by which
-// the block groups and partitions, if it does.
+// admits reports whether a condition means the same if it is tested before everything else: it is about columns by
+// which the block groups and partitions, if it does.
 func (b *block) admits(n *node) bool {
 	if b.top != nil || n.isVolatile() {
 		return false

@@ -13,7 +13,8 @@ const level2022 = 160
 // before2022 reports whether the database has an older compatibility level.
 func (b *binder) before2022() bool { return b.env.Database.CompatibilityLevel < level2022 }
 
-// checkLevel refuses a call that the compatibility level does not know: LTRIM and RTRIM of other characters than blanks.
+// checkLevel refuses a call that the compatibility level does not know: LTRIM and RTRIM of other characters than
+// blanks.
 func (b *binder) checkLevel(name string, x *syntax.Call) error {
 	if (name == "LTRIM" || name == "RTRIM") && len(x.Args) == 2 && b.before2022() {
 		return fault.New(174, strings.ToLower(name), 1)

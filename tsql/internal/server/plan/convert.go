@@ -36,8 +36,8 @@ func family(t value.Type) string {
 	}
 }
 
-// unconverted reports whether a value of a type can be compared as one of another without being converted. The other one
-// is at least as wide.
+// unconverted reports whether a value of a type can be compared as one of another without being converted. The other
+// one is at least as wide.
 func unconverted(from, to value.Type) bool { return family(from) == family(to) }
 
 // comparable converts two expressions to the type in which they are compared.

@@ -7,7 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// cte is a common table expression; those that were defined before it follow. Each reference to it binds its query anew.
+// cte is a common table expression; those that were defined before it follow. Each reference to it binds its query
+// anew.
 type cte struct {
 	def    *syntax.CTE
 	outer  *cte

@@ -71,8 +71,8 @@ type cursorKey struct {
 }
 
 // CompileCursor compiles the query of a cursor, as dynamic as it may be. What SQL Server documents decides about that:
-// a work table (DISTINCT, GROUP BY, UNION, no table at all) makes a cursor static, an order that no index has makes a dynamic one
-// a keyset, and a keyset needs a unique index on each table.
+// a work table (DISTINCT, GROUP BY, UNION, no table at all) makes a cursor static, an order that no index has makes a
+// dynamic one a keyset, and a keyset needs a unique index on each table.
 func CompileCursor(env *Env, q *syntax.Query, o CursorOptions) (*Cursor, error) {
 	if q.For != nil {
 		switch q.For.Kind {
@@ -288,8 +288,8 @@ func (t *tableRel) keyNodes() ([]*node, error) {
 }
 
 // number numbers the scans of a dynamic cursor from the outermost to the innermost, and brings the tables into that
-// order. It reports whether the plan is made of nothing but scans, one in the other: then each row's successor can be found
-// from the row alone.
+// order. It reports whether the plan is made of nothing but scans, one in the other: then each row's successor can be
+// found from the row alone.
 func (x *cursorBinder) number(op execute.Operator) bool {
 	var found []*tableRel
 	var visit func(op execute.Operator) bool

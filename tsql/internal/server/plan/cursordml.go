@@ -13,8 +13,8 @@ import (
 
 // Cursors is what a session is too: it knows where its cursors are.
 type Cursors interface {
-	// CurrentRow returns the row of a table that a cursor is on, to change the columns of these names; of a DELETE there
-	// are none.
+	// CurrentRow returns the row of a table that a cursor is on, to change the columns of these names; of a DELETE
+	// there are none.
 	CurrentRow(name syntax.CursorName, t *schema.Table, columns []string) (CurrentRow, error)
 }
 

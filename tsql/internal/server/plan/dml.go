@@ -118,8 +118,8 @@ func (e *execution) finish(send func(row []execute.Value) error) error {
 	return e.fire()
 }
 
-// requiredOn are the SET options without which a table with a filtered index, or with one on a computed column, can't be
-// changed.
+// requiredOn are the SET options without which a table with a filtered index, or with one on a computed column, can't
+// be changed.
 var requiredOn = []string{"ANSI_NULLS", "QUOTED_IDENTIFIER", "ANSI_PADDING", "ANSI_WARNINGS", "CONCAT_NULL_YIELDS_NULL"}
 
 // checkOptions returns error 1934 if a SET option is wrong for the table's indexes.

@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// BulkOptions are those of INSERT BULK that change what it does. Without them constraints are not checked, triggers not fired,
-// and NULL stands for the default of a column that has one.
+// BulkOptions are those of INSERT BULK that change what it does. Without them constraints are not checked, triggers not
+// fired, and NULL stands for the default of a column that has one.
 type BulkOptions struct{ Checks, Triggers, KeepNulls bool }
 
 // InsertBulk compiles INSERT BULK, of which s is the target with its columns.

@@ -152,8 +152,8 @@ func (k *parentKey) look(e *execution, row []execute.Value) error {
 	return nil
 }
 
-// checking is how foreign keys are checked: under locks, whatever the isolation level says of other reads, and with an eye
-// for what others have changed since a snapshot.
+// checking is how foreign keys are checked: under locks, whatever the isolation level says of other reads, and with an
+// eye for what others have changed since a snapshot.
 func checking(st *store.Statement) store.Access {
 	a := st.Access()
 	if a.Read != store.Locked {

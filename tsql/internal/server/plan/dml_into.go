@@ -109,8 +109,8 @@ func (b *binder) numbering(name string, x *syntax.Call) (outColumn, error) {
 	return c, nil
 }
 
-// identityOf is the identity of the only table that a query reads, so that such a column of it stays one; nil if it reads
-// more than that.
+// identityOf is the identity of the only table that a query reads, so that such a column of it stays one; nil if it
+// reads more than that.
 func identityOf(r rel) *schema.Identity {
 	q, ok := r.(*block)
 	if !ok || q.group != nil || q.distinct != nil {

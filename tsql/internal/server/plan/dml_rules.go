@@ -55,8 +55,8 @@ func (b *binder) catalog(t *schema.Table, file *diag.File) *binder {
 	return &binder{statement: b.statement, env: env, depth: b.depth, owner: t}
 }
 
-// rulesOf compiles the rules of a table. all is the rules of the tables that were compiled before, which cascades may lead
-// back to.
+// rulesOf compiles the rules of a table. all is the rules of the tables that were compiled before, which cascades may
+// lead back to.
 func (b *binder) rulesOf(from execute.Source, all map[*schema.Table]*rules) (*rules, error) {
 	t := from.Table
 	u := &rules{b: b, from: from, defaults: map[int]execute.Expr{}}
@@ -191,8 +191,8 @@ func load(r *execute.Run, src *source, row []execute.Value) {
 	}
 }
 
-// settle completes a new row, which nobody else has yet: computed columns get their values, and what must not be NULL, the
-// checks and the lengths of keys are tested. The row's columns are in the slots of after then.
+// settle completes a new row, which nobody else has yet: computed columns get their values, and what must not be NULL,
+// the checks and the lengths of keys are tested. The row's columns are in the slots of after then.
 func (u *rules) settle(e *execution, t *schema.Table, row []execute.Value) error {
 	load(e.r, u.after, row)
 	for _, c := range u.computed {
@@ -265,7 +265,8 @@ func (u *rules) viewOption(t *target) error {
 	return nil
 }
 
-// ignores reports whether an error is that of an index with IGNORE_DUP_KEY, of whose duplicates the client is only told.
+// ignores reports whether an error is that of an index with IGNORE_DUP_KEY, of whose duplicates the client is only
+// told.
 func ignores(t *schema.Table, err error) bool {
 	var dup *store.DuplicateError
 	if !errors.As(err, &dup) {

@@ -19,7 +19,8 @@ type target struct {
 	hints  execute.Hints
 	// ordinals says for each column of the source which column of the table it is; -1 for one that can't be changed.
 	ordinals []int
-	// right is the permission to change what is named, and under that to change the table below it; nil if none is needed.
+	// right is the permission to change what is named, and under that to change the table below it; nil if none is
+	// needed.
 	right, under *right
 	// view is set if rows are changed through it, and check are the conditions of its WITH CHECK OPTION.
 	view  *schema.Module
@@ -240,8 +241,8 @@ func (b *binder) writes(t *target) {
 	}
 }
 
-// joined finds the target of UPDATE or DELETE among the tables of FROM. It is nil if it isn't there: then it is joined to
-// them.
+// joined finds the target of UPDATE or DELETE among the tables of FROM. It is nil if it isn't there: then it is joined
+// to them.
 func (b *binder) joined(s *scope, src syntax.TableSource, permission string) (*target, error) {
 	var hit *source
 	switch ref := src.(type) {

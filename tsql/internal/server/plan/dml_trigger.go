@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// InsteadOf stands before the event when a session is asked to execute INSTEAD OF triggers: "INSTEAD OF INSERT". Without
-// it, the AFTER triggers of an event are meant.
+// InsteadOf stands before the event when a session is asked to execute INSTEAD OF triggers: "INSTEAD OF INSERT".
+// Without it, the AFTER triggers of an event are meant.
 const InsteadOf = "INSTEAD OF "
 
 // TriggerTable is what a trigger of a table or a view sees as inserted and deleted, for Env.Inserted.
@@ -101,8 +101,8 @@ func (e *execution) expect(u *rules, t *schema.Table, event string) {
 	}
 }
 
-// fire executes the triggers of all tables that have changed: those of tables to which a change has cascaded before that
-// of the statement itself.
+// fire executes the triggers of all tables that have changed: those of tables to which a change has cascaded before
+// that of the statement itself.
 func (e *execution) fire() error {
 	for _, u := range slices.Backward(e.order) {
 		im := e.images[u]

@@ -339,8 +339,9 @@ func (b *binder) findRows(m *modified, up *updating, outputs []*output) (*execut
 	return p.numbered(op), compileOutputs(p, outputs)
 }
 
-// qualify lets the rows be locked after they have been found, where optimized locking allows it: one scan decides which rows
-// are changed, each is changed before the next one is found, and nothing of the statement is seen outside before its end.
+// qualify lets the rows be locked after they have been found, where optimized locking allows it: one scan decides which
+// rows are changed, each is changed before the next one is found, and nothing of the statement is seen outside before
+// its end.
 func (m *modified) qualify(op execute.Operator, up *updating, outputs []*output) {
 	if len(outputs) > 0 || m.target.rel == nil || m.target.instead {
 		return

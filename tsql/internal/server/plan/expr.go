@@ -347,7 +347,8 @@ func (b *binder) nextValue(_ *scope, x *syntax.NextValue) (*node, error) {
 	}, nil
 }
 
-// draw is where a statement keeps the value of a sequence: however often it asks for the next one, there is one for each row.
+// draw is where a statement keeps the value of a sequence: however often it asks for the next one, there is one for
+// each row.
 type draw struct{ last, count int }
 
 // next is the value of the present row for one of the places that ask for it, which has asked as often as the slot seen

@@ -34,8 +34,8 @@ func (b *binder) from(s *scope, list []syntax.TableSource) (rel, error) {
 	return all, b.expose(s.sources)
 }
 
-// source binds one element of a FROM clause. s is what surrounds it: the query further out and, on the right of an APPLY,
-// the tables on its left. Maybe says that an outer join may have no row of it.
+// source binds one element of a FROM clause. s is what surrounds it: the query further out and, on the right of an
+// APPLY, the tables on its left. Maybe says that an outer join may have no row of it.
 func (b *binder) source(s *scope, src syntax.TableSource, maybe bool) (rel, []*source, error) {
 	var one *source
 	var err error

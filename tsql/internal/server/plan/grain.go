@@ -15,8 +15,8 @@ func (b *binder) grainOf(t *target) (store.Grain, error) {
 	return b.grain(t.from, t.table().Indexes[0], &t.hints)
 }
 
-// grain is what the locks of a reference to a table are on at first: what its hints say, or what a chooser takes of those that the
-// index allows.
+// grain is what the locks of a reference to a table are on at first: what its hints say, or what a chooser takes of
+// those that the index allows.
 func (b *binder) grain(from execute.Source, ix *schema.Index, h *execute.Hints) (store.Grain, error) {
 	t := from.Table
 	switch {

@@ -36,8 +36,8 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	return h, nil
 }
 
-// writingHints reads the hints behind the name of a table that is changed. Those about the way to rows stand in FROM only,
-// but for MERGE, whose target may have an index.
+// writingHints reads the hints behind the name of a table that is changed. Those about the way to rows stand in FROM
+// only, but for MERGE, whose target may have an index.
 func (b *binder) writingHints(ref *syntax.TableRef) (execute.Hints, error) {
 	h, err := b.hints(ref.Hints)
 	switch {

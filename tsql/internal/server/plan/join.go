@@ -120,8 +120,8 @@ func (p *planner) unnested(g *group) *group {
 	return out
 }
 
-// simplify makes inner joins of left joins whose missing rows a condition would leave out anyway, and computes what each
-// leaf has to come after.
+// simplify makes inner joins of left joins whose missing rows a condition would leave out anyway, and computes what
+// each leaf has to come after.
 func (g *group) simplify() {
 	for changed := true; changed; {
 		changed = false
@@ -231,8 +231,8 @@ func (p *planner) stepwise(g *group, q request) (*physical, error) {
 	return at.physical, nil
 }
 
-// exhaustive finds the best order of all, by what is best for each set of leaves: the cheapest way, and the cheapest one
-// that comes in the order that is wished for.
+// exhaustive finds the best order of all, by what is best for each set of leaves: the cheapest way, and the cheapest
+// one that comes in the order that is wished for.
 func (p *planner) exhaustive(g *group, q request) (*physical, error) {
 	full := uint64(1)<<len(g.leaves) - 1
 	levels := map[uint64][]*state{0: {{}}}

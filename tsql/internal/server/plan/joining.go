@@ -94,8 +94,8 @@ func (j *joining) needMatched() set {
 	return j.q.need.with(slotsOf(j.equal...)).with(slotsOf(j.rest...))
 }
 
-// hash is the hash join. Without a hint, the right side is the one that is kept, so that the order of the left one stays;
-// with a hint SQL Server keeps the left one.
+// hash is the hash join. Without a hint, the right side is the one that is kept, so that the order of the left one
+// stays; with a hint SQL Server keeps the left one.
 func (j *joining) hash() (*physical, error) {
 	right, err := j.p.plan(j.leaf.rel, request{need: j.needMatched(), conds: j.local, goal: all})
 	if err != nil {

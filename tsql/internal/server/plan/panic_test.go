@@ -13,7 +13,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// TestNoPanic compiles whatever the generator's golden cases have, right or wrong: an error may come of it, but no panic.
+// TestNoPanic compiles whatever the generator's golden cases have, right or wrong: an error may come of it, but no
+// panic.
 func TestNoPanic(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("../../../sqlc-gen-tsql/testdata/golden/*/*.txtar")

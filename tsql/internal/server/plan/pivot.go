@@ -33,8 +33,8 @@ func (b *binder) pivot(s *scope, p *syntax.Pivot, maybe bool) (*source, error) {
 	return b.named(r, columns, name, nil, maybe)
 }
 
-// pivotRows groups by all columns that are neither pivoted nor aggregated, and computes the aggregate once for each value
-// of the list, over the rows that have it.
+// pivotRows groups by all columns that are neither pivoted nor aggregated, and computes the aggregate once for each
+// value of the list, over the rows that have it.
 func (b *binder) pivotRows(s *scope, p *syntax.Pivot, from rel) (rel, []outColumn, error) {
 	pivoted, err := b.column(s, &p.For)
 	if err != nil {

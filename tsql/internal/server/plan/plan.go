@@ -2,9 +2,9 @@
 // expression by the rules that the generator has too (packages sqltype and builtin of the front end), enumerates
 // the access paths and joins that the hints allow, and chooses among them.
 //
-// A statement goes through three stages. Binding makes nodes (typed expressions) and relations of the tree; every column
-// that is read gets a slot, whatever the plan. Planning makes physical ways of relations, with guessed costs and the
-// order of their rows. Building makes the operators of package execute, of what was chosen alone.
+// A statement goes through three stages. Binding makes nodes (typed expressions) and relations of the tree; every
+// column that is read gets a slot, whatever the plan. Planning makes physical ways of relations, with guessed costs and
+// the order of their rows. Building makes the operators of package execute, of what was chosen alone.
 //
 // The files in reading order:
 //

@@ -27,8 +27,8 @@ const (
 	inWindow
 )
 
-// scope is what an expression sees. The scope of a subquery has that of the query around it as its outer one. A scope is
-// not changed once expressions have been bound in it; in makes copies.
+// scope is what an expression sees. The scope of a subquery has that of the query around it as its outer one. A scope
+// is not changed once expressions have been bound in it; in makes copies.
 type scope struct {
 	outer   *scope
 	ctes    *cte

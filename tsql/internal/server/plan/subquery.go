@@ -17,7 +17,8 @@ type subquery struct {
 	document *document
 	goal     float64 // how many rows are looked at; 0 for all
 	code     func(sub *execute.Subquery, need []code) code
-	// member is x IN (query) that does not depend on the rows around it but for x: the planner may read the query first.
+	// member is x IN (query) that does not depend on the rows around it but for x: the planner may read the query
+	// first.
 	member *membership
 }
 

@@ -86,8 +86,8 @@ func triggerLevel(q *question) (execute.Value, error) {
 	return intValue(q.facts().TriggerLevel(id))
 }
 
-// columnsUpdated is COLUMNS_UPDATED(): a bit for each column that has been set, the first column's the lowest of the first
-// byte. Outside of a trigger it is NULL.
+// columnsUpdated is COLUMNS_UPDATED(): a bit for each column that has been set, the first column's the lowest of the
+// first byte. Outside of a trigger it is NULL.
 func columnsUpdated(q *question) (execute.Value, error) {
 	table := q.run.Frame.Inserted
 	if table == nil {

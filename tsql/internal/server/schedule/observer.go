@@ -2,12 +2,12 @@ package schedule
 
 import "hash/maphash"
 
-// Observer is told what the session that runs does to what sessions share. An explorer learns from it which steps of two
-// sessions are in each other's way. A thing is anything of which one session may notice what another one does; its changes
-// are of up to 32 ways, and some of them may be made in either order.
+// Observer is told what the session that runs does to what sessions share. An explorer learns from it which steps of
+// two sessions are in each other's way. A thing is anything of which one session may notice what another one does; its
+// changes are of up to 32 ways, and some of them may be made in either order.
 type Observer interface {
-	// Changed says that the session has changed a thing in a way. Against has a bit for each way whose changes must stay
-	// before or behind this one.
+	// Changed says that the session has changed a thing in a way. Against has a bit for each way whose changes must
+	// stay before or behind this one.
 	Changed(thing uint64, way uint8, against uint32)
 	// Looked says that the session has seen which changes of some ways were made.
 	Looked(thing uint64, ways uint32)

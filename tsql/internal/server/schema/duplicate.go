@@ -70,7 +70,8 @@ func (t *Table) IndexOf(data *store.Index) *Index {
 	return nil
 }
 
-// Refused makes error 2627 or 2601 of the error for a row that a unique index has refused. Other errors stay as they are.
+// Refused makes error 2627 or 2601 of the error for a row that a unique index has refused. Other errors stay as they
+// are.
 func (t *Table) Refused(err error) error {
 	e, ok := errors.AsType[*store.DuplicateError](err)
 	if !ok {

@@ -146,8 +146,8 @@ func (s *Schema) Leave(name string, l Leaving) (undone func()) {
 	}
 }
 
-// LeavingName returns what has given up a name of the schema in a transaction other than the given one, if its end isn't
-// known. Whoever needs the name waits for a Sch-S lock on it, calls Left, and looks the name up again.
+// LeavingName returns what has given up a name of the schema in a transaction other than the given one, if its end
+// isn't known. Whoever needs the name waits for a Sch-S lock on it, calls Left, and looks the name up again.
 func (s *Schema) LeavingName(name string, transaction int64) (Leaving, bool) {
 	l, ok := s.leaving[s.Database.Fold(name)]
 	return l, ok && l.Transaction != transaction

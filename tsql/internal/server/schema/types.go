@@ -20,8 +20,8 @@ type SystemType struct {
 	Collated                    bool
 }
 
-// SystemTypes are the server's own types, with the ids and facets that sys.types of SQL Server has. numeric is a type of
-// its own there, and decimal here: the front end takes them for one.
+// SystemTypes are the server's own types, with the ids and facets that sys.types of SQL Server has. numeric is a type
+// of its own there, and decimal here: the front end takes them for one.
 var SystemTypes = []SystemType{
 	{"image", 34, 34, 16, 0, 0, sqltype.Image, true, false},
 	{"text", 35, 35, 16, 0, 0, sqltype.Text, true, true},

@@ -64,8 +64,8 @@ func (s *Session) applicationLock(p parameters) (r lock.Resource, forSession boo
 	return lock.Resource{Kind: lock.Application, Database: s.db.ID, Object: who.ID, Key: name.Str()}, forSession, nil
 }
 
-// refuseLock reports why a call is wrong. The procedures go on after that, to their end: unless a CATCH gets the error or
-// XACT_ABORT is ON, the caller finds their result.
+// refuseLock reports why a call is wrong. The procedures go on after that, to their end: unless a CATCH gets the error
+// or XACT_ABORT is ON, the caller finds their result.
 func (s *Session) refuseLock(err error) (int64, error) {
 	e, ok := asFault(err)
 	if !ok {

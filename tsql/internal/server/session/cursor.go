@@ -250,7 +250,8 @@ func (s *Session) closeCursors(rollback bool) {
 	})
 }
 
-// forgetCursors ends the cursors that the request has declared: an error has ended the batch and undone its transaction.
+// forgetCursors ends the cursors that the request has declared: an error has ended the batch and undone its
+// transaction.
 func (s *Session) forgetCursors() {
 	for _, key := range slices.Sorted(maps.Keys(s.cursors)) {
 		if c := s.cursors[key]; c.request == s.requests {

@@ -37,8 +37,8 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 	return err
 }
 
-// hasNoVersions reports whether a statement changes a definition that snapshots would have to have versions of: such ones
-// are not for transactions under SNAPSHOT isolation.
+// hasNoVersions reports whether a statement changes a definition that snapshots would have to have versions of: such
+// ones are not for transactions under SNAPSHOT isolation.
 func hasNoVersions(stmt syntax.Stmt) bool {
 	switch st := stmt.(type) {
 	case *syntax.AlterTable, *syntax.CreateIndex:
@@ -107,8 +107,8 @@ func (s *Session) tableNamed(u *unit, text string) (*schema.Table, error) {
 	return t, nil
 }
 
-// checkModule compiles the statements of a module that is being created, so that what is wrong with it or unknown to this
-// server is found now. Objects that are missing may yet come: what reads them is compiled when it is executed.
+// checkModule compiles the statements of a module that is being created, so that what is wrong with it or unknown to
+// this server is found now. Objects that are missing may yet come: what reads them is compiled when it is executed.
 func (s *Session) checkModule(m *schema.Module) error {
 	u, err := s.moduleUnit(m)
 	if err != nil {

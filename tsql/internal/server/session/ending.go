@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 )
 
-// OnEnd says what breaks the session's connection. It is called once at most, when another session ends this one, and must
-// not block.
+// OnEnd says what breaks the session's connection. It is called once at most, when another session ends this one, and
+// must not block.
 func (s *Session) OnEnd(disconnect func()) {
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
@@ -36,7 +36,8 @@ type alone struct {
 	since time.Time
 }
 
-// awaitOthers waits until no other session is in a database, and reports whether that was in time. A negative time is none.
+// awaitOthers waits until no other session is in a database, and reports whether that was in time. A negative time is
+// none.
 func (s *Session) awaitOthers(db *schema.Database, patience time.Duration) (bool, error) {
 	v := s.server
 	v.observer.LookedAtAll()

@@ -184,8 +184,8 @@ func splitName(text string) []string {
 	return append(parts, strings.TrimSpace(part.String()))
 }
 
-// beginArguments returns room for the arguments of a call, which endArguments takes back: calls end in the opposite order
-// of their beginnings.
+// beginArguments returns room for the arguments of a call, which endArguments takes back: calls end in the opposite
+// order of their beginnings.
 func (s *Session) beginArguments(n int) []argument {
 	from := len(s.arguments)
 	s.arguments = slices.Grow(s.arguments, n)[:from+n]
@@ -287,8 +287,8 @@ func (s *Session) invoke(at diag.Span, parts []string, args []argument) (value.V
 	return result, u.before(s.balanced(before, err))
 }
 
-// balanced is the error for a module or a text that ends with another @@TRANCOUNT than it began with. There is none below a
-// trigger, and none with implicit transactions.
+// balanced is the error for a module or a text that ends with another @@TRANCOUNT than it began with. There is none
+// below a trigger, and none with implicit transactions.
 func (s *Session) balanced(before int, err error) error {
 	if err != nil || s.transaction.count == before || s.transaction.doomed || s.options.implicitTransactions ||
 		slices.ContainsFunc(s.stack, func(a *activation) bool { return a.trigger }) {

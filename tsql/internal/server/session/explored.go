@@ -16,8 +16,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// What an explorer of schedules needs: a server that begins again at the same state, that takes other plans, and that tells
-// what its sessions do. Only sessions that have ended may have been there when an image is made or put back.
+// What an explorer of schedules needs: a server that begins again at the same state, that takes other plans, and that
+// tells what its sessions do. Only sessions that have ended may have been there when an image is made or put back.
 
 // Image is the state of a server.
 type Image struct {

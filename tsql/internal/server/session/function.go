@@ -78,8 +78,8 @@ func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, e
 }
 
 // FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE": those behind it, or those
-// that stand for it if [plan.InsteadOf] is before the event. A trigger is not fired again by what it does itself, as is the
-// default; by what another trigger does it is.
+// that stand for it if [plan.InsteadOf] is before the event. A trigger is not fired again by what it does itself, as is
+// the default; by what another trigger does it is.
 func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
 	event, insteadOf := strings.CutPrefix(event, plan.InsteadOf)
 	triggers := t.Triggers

@@ -14,8 +14,8 @@ import (
 type identity struct {
 	// login is who it is for the server. That of a user who is impersonated has no rights there.
 	login *schema.Login
-	// user is who it is in database, outside of which it is nobody. They are nil for a login, which may be a user in any
-	// database.
+	// user is who it is in database, outside of which it is nobody. They are nil for a login, which may be a user in
+	// any database.
 	user     *schema.Principal
 	database *schema.Database
 	// from is the database in which EXECUTE AS stood. The last two are what it said of REVERT.
@@ -171,8 +171,8 @@ func (s *Session) revert(a *activation, st *syntax.Revert) error {
 	return nil
 }
 
-// May checks a permission on an object, or on some of its columns. The plan that needs it knows which objects a chain of
-// owners covers, and asks for the others.
+// May checks a permission on an object, or on some of its columns. The plan that needs it knows which objects a chain
+// of owners covers, and asks for the others.
 func (s *Session) May(permission string, object schema.Object, columns []schema.ColumnName) error {
 	db := s.db
 	if in := object.Head().Schema; in != nil && in.Database != nil {

@@ -73,8 +73,8 @@ func (s *Session) done(kind string, rows int64, set bool) {
 	s.tell(func(sink request.Sink) error { return sink.Done(kind, rows, counted, inside) })
 }
 
-// finished tells the client that a statement has come to its end that neither returns nor counts rows. Of declarations it
-// hears nothing.
+// finished tells the client that a statement has come to its end that neither returns nor counts rows. Of declarations
+// it hears nothing.
 func (s *Session) finished(a *activation, stmt syntax.Stmt) {
 	if a.function || s.out.into != nil || s.options.noCount {
 		return
@@ -110,8 +110,8 @@ func (s *Session) report(e *fault.Error) {
 	}
 }
 
-// terminates are the errors after which the server says that the statement has been terminated, if it is one that changes
-// something: a constraint or a type did not allow a change that had begun.
+// terminates are the errors after which the server says that the statement has been terminated, if it is one that
+// changes something: a constraint or a type did not allow a change that had begun.
 var terminates = map[int32]bool{
 	220: true, 232: true, 512: true, 515: true, 547: true, 550: true, 1505: true, 2601: true, 2627: true, 2628: true, 8115: true,
 	8134: true, 8152: true, 8672: true,

@@ -11,8 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// redefinition is the clause WITH RESULT SETS of an EXECUTE: what the call sends gets these names and types, and it must
-// send exactly as many sets.
+// redefinition is the clause WITH RESULT SETS of an EXECUTE: what the call sends gets these names and types, and it
+// must send exactly as many sets.
 type redefinition struct {
 	outer *redefinition // of the EXECUTE within which this one is executed
 	sets  [][]plan.Column

@@ -60,8 +60,8 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	return a
 }
 
-// leave ends an execution: its temporary tables go, and so do the options, the identities and the database that a module
-// has set.
+// leave ends an execution: its temporary tables go, and so do the options, the identities and the database that a
+// module has set.
 func (s *Session) leave(a *activation) {
 	s.tries -= a.tries
 	dropCursors(a.variables)

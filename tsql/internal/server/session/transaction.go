@@ -72,8 +72,8 @@ func (s *Session) Statement() *store.Statement {
 	return st.store
 }
 
-// admitSnapshot checks that a statement may use a table under SNAPSHOT isolation. SET of that level is never refused: it is
-// the first look at a table that is.
+// admitSnapshot checks that a statement may use a table under SNAPSHOT isolation. SET of that level is never refused:
+// it is the first look at a table that is.
 func (s *Session) admitSnapshot(t *store.Table) error {
 	if s.transaction.count > 0 && !s.transaction.snapshot {
 		return fault.New(3951, t.DatabaseName)

@@ -14,8 +14,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// unit is a text that is ready to be executed: a batch, dynamic SQL, a procedure, a function or a trigger. It is made once
-// and executed by any number of sessions, so it holds no state of an execution; its plans are made when they are
+// unit is a text that is ready to be executed: a batch, dynamic SQL, a procedure, a function or a trigger. It is made
+// once and executed by any number of sessions, so it holds no state of an execution; its plans are made when they are
 // first needed, and again when what they were made for has changed.
 type unit struct {
 	db     *schema.Database
@@ -150,8 +150,8 @@ func (s *Session) moduleUnit(m *schema.Module) (*unit, error) {
 	return u, nil
 }
 
-// databaseOf is where the names of a unit are looked for: those of a module in its own database, those of a batch in that
-// of the last USE.
+// databaseOf is where the names of a unit are looked for: those of a module in its own database, those of a batch in
+// that of the last USE.
 func (s *Session) databaseOf(u *unit) *schema.Database {
 	if u.module != nil {
 		return u.db
@@ -174,8 +174,8 @@ func (s *Session) newUnit(file *diag.File, schemaName string) *unit {
 	}
 }
 
-// declare gives every parameter and every variable of the statements a slot. T-SQL's variables are known from where they
-// are declared to the end of the batch, whatever the blocks.
+// declare gives every parameter and every variable of the statements a slot. T-SQL's variables are known from where
+// they are declared to the end of the batch, whatever the blocks.
 func (s *Session) declare(u *unit, params []*syntax.Param) error {
 	for _, p := range params {
 		if err := s.declareParam(u, p); err != nil {
@@ -365,8 +365,8 @@ func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env)
 	return what, nil
 }
 
-// awaitLeaving waits for transactions that have dropped something, if an object is missing, and reports whether it makes
-// sense to look again: they may have been rolled back.
+// awaitLeaving waits for transactions that have dropped something, if an object is missing, and reports whether it
+// makes sense to look again: they may have been rolled back.
 func (s *Session) awaitLeaving(u *unit, err error) bool {
 	e, ok := asFault(err)
 	if !ok || !deferred[e.Number] || s.top() == nil {

@@ -62,11 +62,11 @@ type Access struct {
 	// Own reads what this very statement has changed, as checks of foreign keys must. Without it a statement sees each
 	// table as it was before its own changes.
 	Own bool
-	// Conflicts makes a row that somebody has changed in the index since the transaction's snapshot error 3960, although
-	// the newest version is read: so do checks of foreign keys under SNAPSHOT isolation.
+	// Conflicts makes a row that somebody has changed in the index since the transaction's snapshot error 3960,
+	// although the newest version is read: so do checks of foreign keys under SNAPSHOT isolation.
 	Conflicts bool
-	// Qualify finds rows without locks, among those that were committed when the statement began: Cursor.Qualify locks them
-	// afterwards. It goes with Read Snapshot and Mode X.
+	// Qualify finds rows without locks, among those that were committed when the statement began: Cursor.Qualify locks
+	// them afterwards. It goes with Read Snapshot and Mode X.
 	Qualify bool
 	// Filter is asked about the index's columns, before the row is looked up. Nil admits all. Values has the whole row,
 	// but only the index's columns may be looked at.

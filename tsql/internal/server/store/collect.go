@@ -115,8 +115,8 @@ func (e *Engine) dropKey(g garment, by *lock.Owner) {
 // retries bounds how many keys one transaction's end tries to remove again.
 const retries = 64
 
-// retryBefore removes keys that only locks keep which are about to go: those of an owner since a place. It comes before they
-// go, for whoever waits for such a lock must not find the key: the gap behind it may be the owner's.
+// retryBefore removes keys that only locks keep which are about to go: those of an owner since a place. It comes before
+// they go, for whoever waits for such a lock must not find the key: the gap behind it may be the owner's.
 func (e *Engine) retryBefore(owner *lock.Owner, since lock.Mark) {
 	e.deferred = slices.DeleteFunc(e.deferred, func(g garment) bool {
 		r := g.index.resource(g.key)

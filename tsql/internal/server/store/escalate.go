@@ -2,8 +2,8 @@ package store
 
 import "github.com/duroxide/duroxide-go/tsql/internal/server/lock"
 
-// Lock escalation: when a statement has locked many keys of one index, the transaction takes a lock on the table instead,
-// if nobody is in its way, and gives the locks on keys back. It never waits for that.
+// Lock escalation: when a statement has locked many keys of one index, the transaction takes a lock on the table
+// instead, if nobody is in its way, and gives the locks on keys back. It never waits for that.
 const (
 	escalateAt    = 5000 // keys of one index that one statement has locked
 	escalateAgain = 4    // it tries again a quarter of that later: 1,250 locks
@@ -37,8 +37,8 @@ func (t *Table) resource() lock.Resource {
 	return lock.Resource{Kind: lock.Object, Database: t.Database, Object: t.ID}
 }
 
-// lockKey asks for a lock on a key of an index, unless the whole table or its page is locked, and counts the key. The hold is nil
-// unless there is a lock on the key.
+// lockKey asks for a lock on a key of an index, unless the whole table or its page is locked, and counts the key. The
+// hold is nil unless there is a lock on the key.
 func (st *Statement) lockKey(
 	ix *Index, way Way, grain Grain, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
 ) (*lock.Hold, lock.Answer, error) {
@@ -64,8 +64,8 @@ func (st *Statement) lockKey(
 	return h, answer, nil
 }
 
-// escalate locks the table as a whole if the statement has locked so many keys of one of its indexes, and reports whether
-// it has.
+// escalate locks the table as a whole if the statement has locked so many keys of one of its indexes, and reports
+// whether it has.
 func (st *Statement) escalate(t *Table) bool {
 	owner, locks := &st.tx.owner, st.engine.locks
 	keys := make(map[int32]int) // by index

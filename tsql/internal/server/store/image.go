@@ -1,7 +1,7 @@
 package store
 
-// An image is what tables hold at one moment, for tests that begin there again and again. Nobody may be in a transaction when
-// it is made or put back, and definitions must stay the same in between.
+// An image is what tables hold at one moment, for tests that begin there again and again. Nobody may be in a
+// transaction when it is made or put back, and definitions must stay the same in between.
 
 // Image is the state of an engine and of some of its tables.
 type Image struct {
@@ -34,7 +34,8 @@ func (e *Engine) Save(tables []*Table) *Image {
 	return i
 }
 
-// Restore puts an image back. If it was the last that was made or put back, it is enough to do so with what was changed since.
+// Restore puts an image back. If it was the last that was made or put back, it is enough to do so with what was changed
+// since.
 func (i *Image) Restore() {
 	e := i.engine
 	all := e.image != i

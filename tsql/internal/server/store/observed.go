@@ -5,8 +5,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 )
 
-// Observe makes an observer be told of what sessions do to what they share: of locks, commits and snapshots, versions of rows
-// and dirty reads, and of keys that come into being. Nil is for nobody.
+// Observe makes an observer be told of what sessions do to what they share: of locks, commits and snapshots, versions
+// of rows and dirty reads, and of keys that come into being. Nil is for nobody.
 func (e *Engine) Observe(o schedule.Observer) { e.observer, e.locks.Observer = o, o }
 
 // changed says that a thing was changed.

@@ -7,11 +7,11 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
 )
 
-// Optimized locking: a transaction that changes rows locks its own number to its end, and the keys only while it changes
-// them. Each version of a row names the transaction that wrote it, so whoever locks a key looks at its rows first: if a
-// transaction that has not ended has changed one, the key is given back, and the transaction's end is waited for with an S
-// lock on its number. A statement may also look for rows without locks, among those that were committed when it began, and
-// lock what it has found afterwards: see Access.Qualify.
+// Optimized locking: a transaction that changes rows locks its own number to its end, and the keys only while it
+// changes them. Each version of a row names the transaction that wrote it, so whoever locks a key looks at its rows
+// first: if a transaction that has not ended has changed one, the key is given back, and the transaction's end is
+// waited for with an S lock on its number. A statement may also look for rows without locks, among those that were
+// committed when it began, and lock what it has found afterwards: see Access.Qualify.
 
 // stamp locks the transaction's own number, once in each database where it changes rows.
 func (st *Statement) stamp(t *Table) error {
@@ -122,8 +122,8 @@ func (r *Row) changer(ix *Index, key string, but *writer) *writer {
 	return nil
 }
 
-// duration says how long a write locks a key: to the end of the transaction, unless its number is locked instead. REPEATABLE
-// READ, SERIALIZABLE and hints that keep locks to the end keep those of writes too.
+// duration says how long a write locks a key: to the end of the transaction, unless its number is locked instead.
+// REPEATABLE READ, SERIALIZABLE and hints that keep locks to the end keep those of writes too.
 func (w *write) duration(r *lock.Resource) lock.Duration {
 	st := w.st
 	if !st.options.Optimized || st.options.Isolation == RepeatableRead || st.options.Isolation == Serializable {
@@ -185,14 +185,15 @@ func (c *Cursor) letGo() {
 	c.key, c.base = nil, nil
 }
 
-// Qualifies reports whether the statement may use Access.Qualify: under optimized locking, READ COMMITTED and row versions.
+// Qualifies reports whether the statement may use Access.Qualify: under optimized locking, READ COMMITTED and row
+// versions.
 func (st *Statement) Qualifies() bool {
 	return st.options.Optimized && st.options.RowVersions && st.options.Isolation == ReadCommitted
 }
 
-// Qualify locks the row that the cursor is on, which it has found without a lock. Ok says that the row is still there, and
-// still in the range; same, that it has not changed since it was found. If it has, Values are what it is by now, of which the
-// caller must test once more what it has tested.
+// Qualify locks the row that the cursor is on, which it has found without a lock. Ok says that the row is still there,
+// and still in the range; same, that it has not changed since it was found. If it has, Values are what it is by now, of
+// which the caller must test once more what it has tested.
 func (c *Cursor) Qualify() (same, ok bool, err error) {
 	base, row, found := c.index.Table.base(), c.row, c.values
 	for {

@@ -2,8 +2,9 @@ package store
 
 import "github.com/duroxide/duroxide-go/tsql/internal/server/lock"
 
-// Pages. An index is taken to have one page, as that of a small table has: a lock on the page stands for locks on all of its
-// keys. Pages are locked only while Engine.Pages is set, and not under optimized locking, where none stays locked; then who locks a key has an intent lock on its page too.
+// Pages. An index is taken to have one page, as that of a small table has: a lock on the page stands for locks on all
+// of its keys. Pages are locked only while Engine.Pages is set, and not under optimized locking, where none stays
+// locked; then who locks a key has an intent lock on its page too.
 
 // page is what stands for the page of an index.
 func (ix *Index) page() lock.Resource {
@@ -22,9 +23,9 @@ func ofPage(mode lock.Mode) (whole, intent lock.Mode) {
 	}
 }
 
-// lockPage locks the page of an index where that may be: as a whole if the grain says so or the transaction has locked it so
-// before, or else to announce the lock on a key. It reports whether no lock on a key is needed. READPAST does not pass over a
-// page: it waits.
+// lockPage locks the page of an index where that may be: as a whole if the grain says so or the transaction has locked
+// it so before, or else to announce the lock on a key. It reports whether no lock on a key is needed. READPAST does not
+// pass over a page: it waits.
 func (st *Statement) lockPage(ix *Index, grain Grain, mode lock.Mode, d lock.Duration, p patience) (bool, error) {
 	if !st.engine.Pages || st.options.Optimized || ix.Table.Private || ix.PageLocks == nil || !ix.PageLocks() {
 		return false, nil

@@ -49,8 +49,8 @@ type change struct {
 	undo    func()
 }
 
-// Reads is how much the session has read: a unit for each search in an index, and for each key that it found, skipped or
-// did not want. SQL Server counts pages, which hold many keys: it counts less.
+// Reads is how much the session has read: a unit for each search in an index, and for each key that it found, skipped
+// or did not want. SQL Server counts pages, which hold many keys: it counts less.
 func (s *Session) Reads() int64 { return s.reads }
 
 // Client is the session as the lock manager knows it. Its Label may be set.

@@ -13,7 +13,8 @@ import (
 type StatementOptions struct {
 	Isolation   Isolation
 	RowVersions bool // READ_COMMITTED_SNAPSHOT is ON: the statement may read what was committed when it began
-	// Optimized is optimized locking: writes lock the transaction's number to its end, and keys only while they change them.
+	// Optimized is optimized locking: writes lock the transaction's number to its end, and keys only while they change
+	// them.
 	Optimized bool
 	// Admit says whether a table may be used under SNAPSHOT isolation. Nil admits all.
 	Admit func(t *Table) error

@@ -74,8 +74,8 @@ func (t *Table) Indexes() []*Index { return slices.Clone(t.indexes) }
 // Rows is the number of rows, uncommitted changes included.
 func (t *Table) Rows() int { return t.rows }
 
-// Planned is how many rows a planner takes the table to have: since Save those of that moment, so that a plan does not depend
-// on when it was made.
+// Planned is how many rows a planner takes the table to have: since Save those of that moment, so that a plan does not
+// depend on when it was made.
 func (t *Table) Planned() int {
 	if t.planned != nil {
 		return *t.planned

@@ -46,8 +46,8 @@ func describeBatch(c *Context, args []Value) ([]described, error) {
 	return describe(c.Database, columns, err)
 }
 
-// describeModule is sys.dm_exec_describe_first_result_set_for_object. Who may not see the object gets nothing, as for an
-// id that is none.
+// describeModule is sys.dm_exec_describe_first_result_set_for_object. Who may not see the object gets nothing, as for
+// an id that is none.
 func describeModule(c *Context, args []Value) ([]described, error) {
 	if c.Describer == nil || args[0].IsNull() {
 		return nil, nil

@@ -107,8 +107,8 @@ func waitDescription(i lock.Info) string {
 	return fmt.Sprintf("%s id=lock mode=%s associatedObjectId=%d", what, i.Mode, entity)
 }
 
-// waitResource is a resource as sys.dm_exec_requests shows what is waited for: of a transaction, also the key that it has
-// changed.
+// waitResource is a resource as sys.dm_exec_requests shows what is waited for: of a transaction, also the key that it
+// has changed.
 func waitResource(r, key lock.Resource) string {
 	switch r.Kind {
 	case lock.Object:

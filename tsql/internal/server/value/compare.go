@@ -132,8 +132,8 @@ func compareBytes(a, b string) int {
 	}
 }
 
-// guidOrder is the weight of the bytes of a uniqueidentifier, from the most significant, in the order of their printing:
-// the last six decide first, then the two before them, then the first three groups, each from its end.
+// guidOrder is the weight of the bytes of a uniqueidentifier, from the most significant, in the order of their
+// printing: the last six decide first, then the two before them, then the first three groups, each from its end.
 var guidOrder = [16]int{10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0}
 
 func compareGUIDs(a, b string) int {

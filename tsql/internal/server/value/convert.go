@@ -48,8 +48,8 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 	}
 }
 
-// TryConvert is TRY_CAST and TRY_CONVERT: what Convert fails to convert is NULL. Types that never convert to each other,
-// and styles that there are not, stay errors.
+// TryConvert is TRY_CAST and TRY_CONVERT: what Convert fails to convert is NULL. Types that never convert to each
+// other, and styles that there are not, stay errors.
 func TryConvert(v Value, from, to Type, style int) (Value, error) {
 	converted, err := Convert(v, from, to, style)
 	var e *fault.Error

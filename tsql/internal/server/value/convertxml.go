@@ -74,8 +74,8 @@ func xmlToBytes(s string, to Type) (Value, error) {
 	return fitBytes(b, to), nil
 }
 
-// isCLR reports the types that are made in .NET. Columns may have them, but nothing makes a value of one: what its bytes
-// would be is for .NET to say.
+// isCLR reports the types that are made in .NET. Columns may have them, but nothing makes a value of one: what its
+// bytes would be is for .NET to say.
 func isCLR(k sqltype.Kind) bool {
 	return k == sqltype.HierarchyID || k == sqltype.Geometry || k == sqltype.Geography
 }

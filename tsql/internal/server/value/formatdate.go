@@ -218,8 +218,8 @@ var hijriMonths = [12]string{
 const hijriStart = 227013
 
 // hijri is a date in the tabular Islamic calendar, which the styles 130 and 131 print. The server's "Kuwaiti algorithm"
-// is this calendar, with the 30-year cycle in which the sixteenth year is a leap year. What people observe may differ by
-// two days.
+// is this calendar, with the 30-year cycle in which the sixteenth year is a leap year. What people observe may differ
+// by two days.
 func hijri(days int) (year, month, day int) {
 	n := days - hijriStart
 	year = (30*n + 10646) / 10631

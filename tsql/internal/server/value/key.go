@@ -9,8 +9,8 @@ import (
 )
 
 // AppendKey appends the key of a value of type t, which may be NULL. Keys sort byte by byte as Compare orders values,
-// NULL before all; with desc, all is the other way round. Keys of values that Compare as equal are the same. A key tells
-// where it ends, so the keys of several columns can follow one another.
+// NULL before all; with desc, all is the other way round. Keys of values that Compare as equal are the same. A key
+// tells where it ends, so the keys of several columns can follow one another.
 func AppendKey(dst []byte, v Value, t Type, desc bool) []byte {
 	start := len(dst)
 	if v.kind == Null {

@@ -252,8 +252,8 @@ func (c *Collation) compareRunes(a, b rune) int {
 // weightless reports whether a character can't be compared by a collator: half a surrogate pair.
 func weightless(r rune) bool { return r >= 0xD800 && r <= 0xDFFF }
 
-// Find returns the first place in a text from a byte on where another text is, and the bytes it takes there; at is -1 if
-// it is nowhere. Trailing blanks count. It is what CHARINDEX and REPLACE search with.
+// Find returns the first place in a text from a byte on where another text is, and the bytes it takes there; at is -1
+// if it is nowhere. Trailing blanks count. It is what CHARINDEX and REPLACE search with.
 func (c *Collation) Find(text, what string, from int) (at, size int) {
 	if from > len(text) {
 		return -1, 0

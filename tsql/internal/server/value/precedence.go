@@ -21,8 +21,8 @@ type Labelled struct {
 	Other *Collation
 }
 
-// Resolve says which collation a string that is made of two has: by concatenation, CASE, UNION and the like. Two columns
-// of different collations make one without, which is an error only where somebody needs it: see
+// Resolve says which collation a string that is made of two has: by concatenation, CASE, UNION and the like. Two
+// columns of different collations make one without, which is an error only where somebody needs it: see
 // [ResolveComparison] and [Labelled.Need]. Two different COLLATE clauses are an error (468).
 func Resolve(a, b Labelled) (Labelled, error) {
 	switch {

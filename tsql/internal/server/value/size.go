@@ -6,7 +6,8 @@ import "github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 // careless REPLICATE, or a few doublings in a loop, would end it.
 const MaxBytes = 256 << 20
 
-// CheckSize refuses a value of more than MaxBytes. What makes a long value of short ones asks before it takes the memory.
+// CheckSize refuses a value of more than MaxBytes. What makes a long value of short ones asks before it takes the
+// memory.
 func CheckSize(bytes int64) error {
 	if bytes <= MaxBytes {
 		return nil

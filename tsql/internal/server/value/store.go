@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
 
-// ErrTruncated says that text or a binary does not fit a column. The caller knows the names for the message: error 2628,
-// or 8152.
+// ErrTruncated says that text or a binary does not fit a column. The caller knows the names for the message: error
+// 2628, or 8152.
 var ErrTruncated = errors.New("value: text or binary data would be truncated")
 
 // Assign returns a value as a variable or a parameter of a type keeps it: text that is too long is cut off without a

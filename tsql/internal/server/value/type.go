@@ -9,8 +9,8 @@ import (
 // Type is the type of a column, a variable or an expression: what the front end knows of it, and a collation.
 type Type struct {
 	sqltype.Type
-	// Collation is that of character types. It is nil for other types, and for text whose collation gives way to that of
-	// the other operand (coercible-default: literals and variables).
+	// Collation is that of character types. It is nil for other types, and for text whose collation gives way to that
+	// of the other operand (coercible-default: literals and variables).
 	Collation *Collation
 }
 

@@ -2,10 +2,10 @@
 // into keys of indexes. It knows neither tables nor statements.
 //
 // The files in reading order: value.go has values, type.go their types, text.go and codepage.go strings, calendar.go
-// dates, decimal.go exact numbers. convert*.go, parsedate.go and formatdate.go make one type from another, store.go puts
-// a value into a variable or a column. collation.go names the orders of text, words.go has those of languages, codes.go
-// those by code, and precedence.go says which of two counts; compare.go, key.go and like.go use them. arithmetic.go has
-// the operators, literal.go constants and variant.go sql_variant.
+// dates, decimal.go exact numbers. convert*.go, parsedate.go and formatdate.go make one type from another, store.go
+// puts a value into a variable or a column. collation.go names the orders of text, words.go has those of languages,
+// codes.go those by code, and precedence.go says which of two counts; compare.go, key.go and like.go use them.
+// arithmetic.go has the operators, literal.go constants and variant.go sql_variant.
 package value
 
 import (

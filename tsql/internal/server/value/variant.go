@@ -17,7 +17,8 @@ const (
 	dateFamily
 )
 
-// variantKey is the key of what a sql_variant holds, whose type is only known with the value. It is not self-delimiting.
+// variantKey is the key of what a sql_variant holds, whose type is only known with the value. It is not
+// self-delimiting.
 func variantKey(v Value) []byte {
 	v, t := v.Variant()
 	switch v.kind {

@@ -14,8 +14,8 @@ type bulkReader struct {
 	bulk  request.Bulk
 }
 
-// parseBulk reads a bulk load. A *fault.Error is about a type that is not supported, or about values that are none of their
-// types.
+// parseBulk reads a bulk load. A *fault.Error is about a type that is not supported, or about values that are none of
+// their types.
 func parseBulk(payload []byte, def *value.Collation) (request.Bulk, error) {
 	r := &bulkReader{cursor: newCursor(payload)}
 	if err := r.columns(def); err != nil {

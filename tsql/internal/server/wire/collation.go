@@ -159,8 +159,8 @@ func collationFlags(name string) byte {
 	return flags
 }
 
-// decodeCollation finds the collation that a client names. Zero bytes are the server's choice, nil; false means that the
-// server does not have it.
+// decodeCollation finds the collation that a client names. Zero bytes are the server's choice, nil; false means that
+// the server does not have it.
 func decodeCollation(b collationBytes) (*value.Collation, bool) {
 	if b == (collationBytes{}) {
 		return nil, true

@@ -101,8 +101,8 @@ func (c *conn) run() error {
 	return c.reason(answering, reading)
 }
 
-// reason chooses why the connection has ended from how answering and reading ended, which run beside each other: a client
-// that is told of a severe error may have gone before the reader is told to end.
+// reason chooses why the connection has ended from how answering and reading ended, which run beside each other: a
+// client that is told of a severe error may have gone before the reader is told to end.
 func (c *conn) reason(answering, reading error) error {
 	toldToEnd := errors.Is(reading, net.ErrClosed) || errors.Is(reading, context.Canceled)
 	ofTheClient := errors.Is(answering, context.Canceled) || c.sink.err != nil && errors.Is(answering, c.sink.err)
@@ -140,8 +140,8 @@ func (c *conn) receive(ctx context.Context, queue chan<- *work) error {
 	}
 }
 
-// attend passes an attention on to the request that is being answered. If there is none, the attention is to be answered
-// by itself: false.
+// attend passes an attention on to the request that is being answered. If there is none, the attention is to be
+// answered by itself: false.
 func (c *conn) attend() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,8 +228,8 @@ func (c *conn) farewell(err error) {
 	_ = c.sink.Error(e) // the connection ends in any case
 }
 
-// reset makes the session new if the message asks for it. It returns whether a transaction was lost, of which the client
-// does not know yet.
+// reset makes the session new if the message asks for it. It returns whether a transaction was lost, of which the
+// client does not know yet.
 func (c *conn) reset(w *work) (lost bool) {
 	reset, keep := w.resets()
 	if !reset {
@@ -248,8 +248,8 @@ func (c *conn) reset(w *work) (lost bool) {
 	return lost
 }
 
-// execute executes a message. forgotten says that the transaction that it names is no more. It returns what the last done
-// token is to be called, if the session does not say.
+// execute executes a message. forgotten says that the transaction that it names is no more. It returns what the last
+// done token is to be called, if the session does not say.
 func (c *conn) execute(w *work, forgotten bool) (command string, err error) {
 	if w.ctx.Err() != nil {
 		return "", nil //nolint:nilerr // there is nothing to report: answer looks at the context itself

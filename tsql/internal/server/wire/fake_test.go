@@ -201,8 +201,8 @@ func (q *query) numbers(name string, numbers ...int64) error {
 	return q.set([]request.Column{{Name: name, Type: value.OfKind(sqltype.Int)}}, rows...)
 }
 
-// endless returns rows until the client cancels them. They are wide, so that few are on their way then: the driver reads those
-// before the server's confirmation, for which it waits five seconds.
+// endless returns rows until the client cancels them. They are wide, so that few are on their way then: the driver
+// reads those before the server's confirmation, for which it waits five seconds.
 func endless(q *query) error {
 	if err := q.Columns([]request.Column{{Type: value.VarBinary(8000)}}); err != nil {
 		return err

@@ -122,7 +122,8 @@ func (p *packetReader) next(buffer []byte, limit int) (message, error) {
 	}
 }
 
-// readInto appends the next n bytes to buffer. n is at most that of a packet, so that growing is bounded by what arrives.
+// readInto appends the next n bytes to buffer. n is at most that of a packet, so that growing is bounded by what
+// arrives.
 func readInto(r io.Reader, buffer []byte, n int) ([]byte, error) {
 	at := len(buffer)
 	if cap(buffer)-at < n {

@@ -58,8 +58,8 @@ func (t *transport) Read(b []byte) (int, error) { return t.in.Read(b) }
 // Write writes to where the transport writes at the moment.
 func (t *transport) Write(b []byte) (int, error) { return t.out.Write(b) }
 
-// handshake carries TLS inside of PRELOGIN packets, which is how TDS 7 begins to encrypt. What is written in one go is one
-// message: clients expect no more until they have answered.
+// handshake carries TLS inside of PRELOGIN packets, which is how TDS 7 begins to encrypt. What is written in one go is
+// one message: clients expect no more until they have answered.
 type handshake struct {
 	packets *packetReader
 	out     *packetWriter
@@ -100,8 +100,8 @@ func (h *handshake) flush() error {
 	return h.out.finish()
 }
 
-// records reads TLS records from a stream, and never more than the one that is asked for: what comes after the last one may
-// not be encrypted.
+// records reads TLS records from a stream, and never more than the one that is asked for: what comes after the last one
+// may not be encrypted.
 type records struct {
 	r    *bufio.Reader
 	left int // of the record

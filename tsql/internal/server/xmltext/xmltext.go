@@ -1,5 +1,5 @@
-// Package xmltext reads and writes the text of xml values: what SQL Server takes for well-formed, which errors it has for
-// the rest, and how it writes a value.
+// Package xmltext reads and writes the text of xml values: what SQL Server takes for well-formed, which errors it has
+// for the rest, and how it writes a value.
 //
 //	xmltext.go  the tree
 //	read.go     Parse; markup.go what stands in angle brackets; error.go its errors

@@ -1,6 +1,6 @@
 // Package config reads the options of the generator: from its own YAML file, from the configuration of a sqlc that runs
-// it as a plugin, or from the JSON that sqlc then hands to it, which is YAML too. A key that it doesn't know is an error
-// at its place, with the key that was probably meant: one that is passed over in silence costs an afternoon.
+// it as a plugin, or from the JSON that sqlc then hands to it, which is YAML too. A key that it doesn't know is an
+// error at its place, with the key that was probably meant: one that is passed over in silence costs an afternoon.
 //
 // The file is read as a tree of nodes and not into a struct, because only nodes know their lines, and because a table
 // of keys is also what the help and the README are made of.

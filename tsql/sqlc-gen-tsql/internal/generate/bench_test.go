@@ -12,8 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/sqlc-gen-tsql/internal/config"
 )
 
-// procedures returns the scripts of a system of n procedures with a table for every ten of them. Each procedure has five
-// parameters and yields two result sets, over a join and over an aggregate.
+// procedures returns the scripts of a system of n procedures with a table for every ten of them. Each procedure has
+// five parameters and yields two result sets, over a join and over an aggregate.
 func procedures(n int) []Source {
 	var tables strings.Builder
 	tables.WriteString("CREATE SCHEMA s;\nGO\n")

@@ -97,8 +97,8 @@ func (t *tears) lose(script *syntax.Script) {
 	}
 }
 
-// echo reports whether a finding may come from what could not be read. In doubt it does: whoever repairs the tear runs the
-// generator again and sees what is left, while a finding that is none costs the trust in all others.
+// echo reports whether a finding may come from what could not be read. In doubt it does: whoever repairs the tear runs
+// the generator again and sees what is left, while a finding that is none costs the trust in all others.
 func (t *tears) echo(d diag.Diagnostic) bool {
 	// A name that is unknown, or a finding about the options, which may name what was lost.
 	if d.File == nil || slices.Contains([]string{"name", "catalog", "exec"}, d.Rule) {

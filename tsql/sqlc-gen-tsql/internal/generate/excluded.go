@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// excludedParts are the parts of the scripts that define what is excluded. Nothing is generated for them, so that what is
-// wrong in them keeps nothing else from being generated.
+// excludedParts are the parts of the scripts that define what is excluded. Nothing is generated for them, so that what
+// is wrong in them keeps nothing else from being generated.
 type excludedParts struct {
 	at map[*diag.File][]excludedPart
 }
@@ -40,8 +40,8 @@ func (e excludedParts) others(findings diag.List) diag.List {
 	})
 }
 
-// torn reports whether a finding is about an excluded module of which a part can't be read. What a lint rule says of the
-// rest may be wrong.
+// torn reports whether a finding is about an excluded module of which a part can't be read. What a lint rule says of
+// the rest may be wrong.
 func (e excludedParts) torn(d diag.Diagnostic) bool {
 	part, found := e.part(d)
 	return found && part.torn

@@ -1,5 +1,5 @@
-// Package generate composes the stages of the generator: what a set of scripts and options comes to. It reads and writes
-// nothing; its result depends on its arguments alone, so that it is the same on every machine.
+// Package generate composes the stages of the generator: what a set of scripts and options comes to. It reads and
+// writes nothing; its result depends on its arguments alone, so that it is the same on every machine.
 //
 //	placeholder         the text of each script
 //	syntax, directive   each script by itself
@@ -9,7 +9,8 @@
 //	vet                 the lint rules, which need no more than analyze
 //
 // A stage goes on behind a finding as far as it can, so that one run tells of all mistakes. What a mistake in one stage
-// makes the next one say is left out, as echo.go has it, and so is what is wrong in modules that are excluded: excluded.go.
+// makes the next one say is left out, as echo.go has it, and so is what is wrong in modules that are excluded:
+// excluded.go.
 package generate
 
 import (
@@ -117,8 +118,8 @@ func ahead(result Result, findings diag.List, c config.Config) diag.List {
 func untyped(c analyze.Column) bool { return c.Type.Kind == sqltype.Invalid }
 
 // Vet applies the lint rules. Those that need to know what procedures yield say nothing when that isn't known; why it
-// isn't is a finding of Run. Scripts that can't be read are findings here too. An excluded module is linted as well, as long
-// as it can be read.
+// isn't is a finding of Run. Scripts that can't be read are findings here too. An excluded module is linted as well, as
+// long as it can be read.
 func Vet(sources []Source, c config.Config) diag.List {
 	front := read(sources, c)
 	if len(front.findings) == 0 {
@@ -142,8 +143,8 @@ func Vet(sources []Source, c config.Config) diag.List {
 	return front.findings
 }
 
-// A front is what the stages before the analysis make of the scripts. The three slices have an element for each script, in
-// the order of the sources; behind them come those that are executed as text.
+// A front is what the stages before the analysis make of the scripts. The three slices have an element for each script,
+// in the order of the sources; behind them come those that are executed as text.
 type front struct {
 	scripts    []*syntax.Script
 	directives []*directive.Set
@@ -215,8 +216,8 @@ func (f *front) readable(name, text string) string {
 	return readable
 }
 
-// replaceInvalid replaces each byte that is not UTF-8 by a question mark, and returns where the first one is, -1 if there is
-// none.
+// replaceInvalid replaces each byte that is not UTF-8 by a question mark, and returns where the first one is, -1 if
+// there is none.
 func replaceInvalid(text string) (readable string, first int) {
 	first = -1
 	if utf8.ValidString(text) {
@@ -250,8 +251,8 @@ func annotates(set *directive.Set) bool {
 	return slices.ContainsFunc(set.All, func(d *directive.Directive) bool { return d.Kind == directive.Query })
 }
 
-// Merge puts sources that were named several times together, each at its first place with all its roles: one file may be
-// matched by the patterns of the schema and of the queries, and must not define everything twice.
+// Merge puts sources that were named several times together, each at its first place with all its roles: one file may
+// be matched by the patterns of the schema and of the queries, and must not define everything twice.
 func Merge(sources []Source) []Source {
 	var merged []Source
 	at := map[string]int{}

@@ -107,8 +107,8 @@ func TestExcludedIsLinted(t *testing.T) {
 	}
 }
 
-// TestExcludedCostsNoMore: an excluded module of another language, which yields a finding a line, keeps nothing behind it
-// from being read.
+// TestExcludedCostsNoMore: an excluded module of another language, which yields a finding a line, keeps nothing behind
+// it from being read.
 func TestExcludedCostsNoMore(t *testing.T) {
 	t.Parallel()
 	c := config.Default()

@@ -1,5 +1,5 @@
-// Package linediff shows how two texts differ, line by line, in the format of diff -u. It is our own because a library for
-// it would be in the list of modules of everybody who imports this one.
+// Package linediff shows how two texts differ, line by line, in the format of diff -u. It is our own because a library
+// for it would be in the list of modules of everybody who imports this one.
 package linediff
 
 import (
@@ -81,8 +81,8 @@ func add(edits []edit, kind byte, lines []string) []edit {
 // A pair is a line of x and one of y, by their numbers from 0.
 type pair struct{ x, y int }
 
-// anchors returns the beginning of both texts, the longest series of lines that occur once in each and in the same order,
-// and the end of both.
+// anchors returns the beginning of both texts, the longest series of lines that occur once in each and in the same
+// order, and the end of both.
 func anchors(x, y []string) []pair {
 	inX, inY := once(x), once(y)
 	var candidates []pair // ordered by x

@@ -64,8 +64,8 @@ func (e survivedError) Unwrap() error { return e.error }
 // column is missing, arguments don't fit, or the SET options are wrong.
 var deployment = []int32{201, 206, 207, 208, 1934, 2812, 8144, 8145, 8146}
 
-// ofText reports whether a name was missing in a text that a procedure made of its arguments, which are made up here. Such
-// an error names no procedure.
+// ofText reports whether a name was missing in a text that a procedure made of its arguments, which are made up here.
+// Such an error names no procedure.
 func ofText(err error) bool {
 	e, ok := errors.AsType[mssql.Error](err)
 	return ok && (e.Number == 207 || e.Number == 208) && e.ProcName == ""

@@ -384,8 +384,8 @@ END;
 	}
 }
 
-// What no execution comes to is listed with the reason, and is not counted as equal. A server may describe the first set
-// of a procedure without executing it, so it is the second.
+// What no execution comes to is listed with the reason, and is not counted as equal. A server may describe the first
+// set of a procedure without executing it, so it is the second.
 func TestVerifySaysWhatItDidNotSee(t *testing.T) {
 	t.Parallel()
 	livetest.Each(t, testVerifySaysWhatItDidNotSee)

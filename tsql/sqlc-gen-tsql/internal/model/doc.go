@@ -105,15 +105,15 @@ func first(goName, sqlName, text string) []string {
 	return lines
 }
 
-// continues says whether a line goes on with the paragraph before it: it is neither blank nor indented nor an element of
-// a list.
+// continues says whether a line goes on with the paragraph before it: it is neither blank nor indented nor an element
+// of a list.
 func continues(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return line != "" && !strings.ContainsRune(" \t-*•0123456789", first)
 }
 
-// nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names that
-// are taken". Such a text loses nothing by standing behind a colon.
+// nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names
+// that are taken". Such a text loses nothing by standing behind a colon.
 var nounBefore = wordSet("and are at by for from have in is of on or per that to were which who whose with without")
 
 // verb guesses whether a capitalized word begins a sentence about what something does.

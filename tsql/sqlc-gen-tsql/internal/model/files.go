@@ -22,8 +22,8 @@ func fileNames(sources []string) map[string]string {
 	return names
 }
 
-// fileName returns the name of a Go file that every system compiles: fetch_windows.sql must not become a file for Windows,
-// nor order_test.sql a test.
+// fileName returns the name of a Go file that every system compiles: fetch_windows.sql must not become a file for
+// Windows, nor order_test.sql a test.
 func fileName(script string) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(script, path.Ext(script)), ".sql")
 	stem = strings.Map(func(r rune) rune {

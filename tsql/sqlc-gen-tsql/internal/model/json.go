@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
 
-// A document is the JSON that carries rows: an array with an object for each, whose members are c0, c1 and so on. Package
-// runtime writes it; what is here reads it, and both must agree on how each type is spelled.
+// A document is the JSON that carries rows: an array with an object for each, whose members are c0, c1 and so on.
+// Package runtime writes it; what is here reads it, and both must agree on how each type is spelled.
 type document struct {
 	param   string // that it comes in
 	columns []documentColumn
@@ -59,8 +59,8 @@ func (c documentColumn) value() string {
 	}
 }
 
-// insert writes the INSERT of a document's rows into a table variable; number is a column that takes their numbers, from
-// 0, or is empty. Only the plain form of OPENJSON numbers the rows.
+// insert writes the INSERT of a document's rows into a table variable; number is a column that takes their numbers,
+// from 0, or is empty. Only the plain form of OPENJSON numbers the rows.
 func (d document) insert(table, number string) string {
 	var columns, values, with []string
 	from := "OPENJSON(@" + d.param + ")"

@@ -93,8 +93,8 @@ func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*
 }
 
 // param builds an argument and its field. How it is passed follows from the declaration: an output can't be left out,
-// since its value has to go somewhere, which puts its default out of reach; a default of NULL makes NULL and "not passed"
-// the same, so that a pointer does.
+// since its value has to go somewhere, which puts its default out of reach; a default of NULL makes NULL and "not
+// passed" the same, so that a pointer does.
 func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Field, bool) {
 	b.checkParamName(at, p.Name)
 	arg := Arg{Name: strings.TrimPrefix(p.Name, "@"), Field: b.name(at, m.SQLName, p.Name)}
@@ -138,8 +138,8 @@ func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Fiel
 	return arg, field, true
 }
 
-// checkOutput refuses what a parameter can't bring back: T-SQL has no output of text, ntext and image, and the driver no
-// form of xml.
+// checkOutput refuses what a parameter can't bring back: T-SQL has no output of text, ntext and image, and the driver
+// no form of xml.
 func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
 	switch p.Type.Kind {
 	case "xml", "text", "ntext", "image":
@@ -370,8 +370,8 @@ func (b *builder) flow(m *Method, p *analyze.Procedure) {
 	}
 }
 
-// checkState refuses result sets that can't be told apart, or that would come twice. A client sees names of columns, and
-// their case depends on nothing that it knows.
+// checkState refuses result sets that can't be told apart, or that would come twice. A client sees names of columns,
+// and their case depends on nothing that it knows.
 func (b *builder) checkState(m *Method, p *analyze.Procedure, state int) {
 	seen := map[string]bool{}
 	for _, e := range p.Flow.States[state].Edges {

@@ -29,8 +29,8 @@ func (t *text) object(schema, name string) {
 }
 
 // fill declares the variables of table arguments and fills them from their documents. A variable has the name of the
-// parameter, so that the text of a query finds it without being changed. An INSERT may fail and end no more than itself:
-// XACT_ABORT makes it end the batch, so that what follows never runs with rows missing.
+// parameter, so that the text of a query finds it without being changed. An INSERT may fail and end no more than
+// itself: XACT_ABORT makes it end the batch, so that what follows never runs with rows missing.
 func (t *text) fill(args []Arg) {
 	if slices.ContainsFunc(args, func(a Arg) bool { return a.Mode == TableArg }) {
 		t.WriteString("SET XACT_ABORT ON;\n")
@@ -59,7 +59,8 @@ func batched(p *analyze.Procedure) bool {
 func (b *builder) call(p *analyze.Procedure, args []Arg) Statement {
 	tables := slices.ContainsFunc(args, func(a Arg) bool { return a.Table != nil })
 	if batched(p) && tables && b.pkg.Tables != TablesJSON {
-		// The driver's form of a table can only be an argument of the procedure itself: sp_executesql would need it twice.
+		// The driver's form of a table can only be an argument of the procedure itself: sp_executesql would need it
+		// twice.
 		b.found.Add(p.File, p.Span, "type", "use the option tables: json",
 			"procedure %s has a table and an output parameter that can't be called together in the driver's own form", p.Name)
 		return Statement{}
@@ -162,8 +163,8 @@ func (c *caller) assign() {
 	}
 }
 
-// text returns the statement of a query. The text of the script goes to the server as it is, with more around it only for
-// tables and repetition.
+// text returns the statement of a query. The text of the script goes to the server as it is, with more around it only
+// for tables and repetition.
 func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 	var t text
 	var decls []string

@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
 
-// A GoType is what stands in Go for a T-SQL type. One T-SQL type has one Go type, whether it is a parameter, a column or an
-// output, so that what is read can be written back.
+// A GoType is what stands in Go for a T-SQL type. One T-SQL type has one Go type, whether it is a parameter, a column
+// or an output, so that what is read can be written back.
 type GoType struct {
 	Name string // as it is written: "mssql.UniqueIdentifier"
 	Kind string // the kind of package render/runtime that puts it on the wire: "sqlNVarChar(50)"
@@ -52,7 +52,8 @@ var Types = []TypeRow{
 	{"a table type", "a slice of structs", "see the option tables", ""},
 }
 
-// plain are the types without facets that matter. Those that lack TVP, or TVPNull, the driver would round, cut or refuse.
+// plain are the types without facets that matter. Those that lack TVP, or TVPNull, the driver would round, cut or
+// refuse.
 var plain = map[sqltype.Kind]GoType{
 	sqltype.Bit:              {Name: "bool", Kind: "sqlBit{}", TVP: "bool", TVPNull: "sql.NullBool"},
 	sqltype.TinyInt:          {Name: "uint8", Kind: "sqlTinyInt{}", TVP: "uint8", TVPNull: "sql.NullByte"},
@@ -98,7 +99,8 @@ var refused = map[sqltype.Kind]string{
 	sqltype.Table:       "a table can only be a READONLY parameter",
 }
 
-// goType returns what stands for a type, or what to do about a type that nothing stands for: fix is empty if all is well.
+// goType returns what stands for a type, or what to do about a type that nothing stands for: fix is empty if all is
+// well.
 func goType(t sqltype.Type) (g GoType, fix string) {
 	decl := declaration(t)
 	switch {
@@ -121,7 +123,8 @@ func goType(t sqltype.Type) (g GoType, fix string) {
 	return g, ""
 }
 
-// declaration writes a type as T-SQL does, with all its facets: what they are by default depends on where a type stands.
+// declaration writes a type as T-SQL does, with all its facets: what they are by default depends on where a type
+// stands.
 func declaration(t sqltype.Type) string {
 	switch t.Kind {
 	case sqltype.Decimal:

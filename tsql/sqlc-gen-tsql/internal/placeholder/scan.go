@@ -29,8 +29,8 @@ type place int
 const (
 	inCode place = iota
 	inName       // in brackets: what looks like a template without a default is a name
-	// In strings and comments what looks like a placeholder may be none: a message with {name}, a page with $(document).
-	// It is replaced if it has a value, and left alone else.
+	// In strings and comments what looks like a placeholder may be none: a message with {name}, a page with
+	// $(document). It is replaced if it has a value, and left alone else.
 	inText
 )
 

@@ -163,7 +163,8 @@ func checkLockedTables(p *pass) {
 	}
 }
 
-// hintWords are the words by which a header names hints, as they are written: a word in small letters is an ordinary one.
+// hintWords are the words by which a header names hints, as they are written: a word in small letters is an ordinary
+// one.
 var hintWords = regexp.MustCompile(`\b(?:FORCESCAN|FORCESEEK|HOLDLOCK|INDEX|KEEPFIXED|LOOP|MAXDOP|NOLOCK|PAGLOCK|READCOMMITTEDLOCK|READPAST|` +
 	`RECOMPILE|REPEATABLEREAD|ROWLOCK|SERIALIZABLE|TABLOCKX?|UPDLOCK|XLOCK)\b`)
 

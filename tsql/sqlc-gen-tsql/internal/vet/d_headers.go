@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// formRules are about the form of a header: which sections it has, in which order, and what a procedure owes its reader.
+// formRules are about the form of a header: which sections it has, in which order, and what a procedure owes its
+// reader.
 var formRules = []Rule{
 	{
 		ID:    "D1-header",
@@ -264,7 +265,8 @@ func checkResultNames(p *pass) {
 	}
 }
 
-// checkLength counts the lines of the statement itself. A reason that is no longer needed would outlive the next change.
+// checkLength counts the lines of the statement itself. A reason that is no longer needed would outlive the next
+// change.
 func checkLength(p *pass) {
 	for _, u := range p.procedures() {
 		from, _ := u.script.File.Position(u.proc.From)

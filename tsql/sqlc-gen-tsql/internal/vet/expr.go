@@ -85,7 +85,8 @@ func (u *unit) fixed(source *tableSource, comparisons iter.Seq[*syntax.Compare])
 			continue
 		}
 		for _, side := range []syntax.Expr{c.X, c.Y} {
-			// The column must be this table's: the key of a joined one says nothing about how many rows of this one match.
+			// The column must be this table's: the key of a joined one says nothing about how many rows of this one
+			// match.
 			if ref, ok := syntax.Unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
 				fixed[catalog.Fold(u.refs[ref].column.Name)] = true
 			}

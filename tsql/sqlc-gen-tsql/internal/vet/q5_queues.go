@@ -38,7 +38,8 @@ var queueRules = []Rule{
 // lockHints say how rows are locked, or that locked ones are passed over.
 var lockHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK", "XLOCK", "REPEATABLEREAD"}
 
-// queueReads calls f for every table reference with hints about locks that is a queue. HOLDLOCK locks ranges on purpose.
+// queueReads calls f for every table reference with hints about locks that is a queue. HOLDLOCK locks ranges on
+// purpose.
 func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name)) {
 	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
 		for t := range syntax.All[*syntax.TableRef](n) {
@@ -52,8 +53,8 @@ func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, que
 	})
 }
 
-// statements calls f for every statement that reads or writes tables, and with what it reads and writes: all of it, or the condition
-// of a branch or a loop, since the statements there come by themselves.
+// statements calls f for every statement that reads or writes tables, and with what it reads and writes: all of it, or
+// the condition of a branch or a loop, since the statements there come by themselves.
 func (p *pass) statements(f func(u *unit, s syntax.Stmt, n syntax.Node)) {
 	for _, u := range p.units {
 		for s := range syntax.All[syntax.Stmt](u.node) {
@@ -69,7 +70,8 @@ func (p *pass) statements(f func(u *unit, s syntax.Stmt, n syntax.Node)) {
 	}
 }
 
-// checkQueueLocks looks at all hints about locks. REPEATABLEREAD locks where versions are read, too, and so does a write.
+// checkQueueLocks looks at all hints about locks. REPEATABLEREAD locks where versions are read, too, and so does a
+// write.
 func checkQueueLocks(p *pass) {
 	p.queueReads(func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name) {
 		writes := (is[*syntax.Update](s) || is[*syntax.Delete](s)) && !hinted(t, "READPAST", "UPDLOCK", "XLOCK")

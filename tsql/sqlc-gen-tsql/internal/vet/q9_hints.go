@@ -43,8 +43,8 @@ func checkPinned(p *pass) {
 	})
 }
 
-// joins finds the tables of a statement whose join may be of any kind. What is sought, because it drives the query or is on a side of a
-// LOOP JOIN or an APPLY, is said to be placed.
+// joins finds the tables of a statement whose join may be of any kind. What is sought, because it drives the query or
+// is on a side of a LOOP JOIN or an APPLY, is said to be placed.
 type joins struct {
 	*pass
 
@@ -135,8 +135,8 @@ func (j *joins) source(s syntax.TableSource, placed bool) {
 	}
 }
 
-// checkFilters compares the conditions of filters with those of queries. A condition that is neither a comparison with a literal nor
-// IS NULL is not understood, and left alone.
+// checkFilters compares the conditions of filters with those of queries. A condition that is neither a comparison with
+// a literal nor IS NULL is not understood, and left alone.
 func checkFilters(p *pass) {
 	for _, u := range p.units {
 		for t := range syntax.All[*syntax.TableRef](u.node) {

@@ -5,7 +5,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// planRules are about plans: those that are made for one call, and those that must be the same whatever the statistics say.
+// planRules are about plans: those that are made for one call, and those that must be the same whatever the statistics
+// say.
 var planRules = []Rule{{
 	ID:     "Q9",
 	Title:  "RECOMPILE has its reason in a comment",
@@ -147,7 +148,8 @@ func checkEither(p *pass) {
 	})
 }
 
-// checkSame looks at all references to a hot table in a procedure, but those that say only what an INSERT, an UPDATE or a DELETE is about.
+// checkSame looks at all references to a hot table in a procedure, but those that say only what an INSERT, an UPDATE or
+// a DELETE is about.
 func checkSame(p *pass) {
 	for _, u := range p.units {
 		targets := map[*syntax.TableRef]bool{}

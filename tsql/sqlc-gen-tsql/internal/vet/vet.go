@@ -69,7 +69,8 @@ type Options struct {
 	QueueTables []string
 	// HotTables are the tables that every operation works on, which must not have foreign keys.
 	HotTables []string
-	// LockOrder is the order in which every transaction locks tables. A table that isn't in it may be locked at any time.
+	// LockOrder is the order in which every transaction locks tables. A table that isn't in it may be locked at any
+	// time.
 	LockOrder []string
 
 	// Header holds the titles of the sections that a header has, in their order: "called by", "transaction", "locks".
@@ -77,8 +78,8 @@ type Options struct {
 	// MaxLines is how many lines a procedure may have without saying why; 150 if zero.
 	MaxLines int64
 
-	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An empty
-	// list that isn't nil stands for no procedure.
+	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An
+	// empty list that isn't nil stands for no procedure.
 	PurgePrefixes []string
 	// Helpers are the procedures that only other procedures call: those that the generator leaves out.
 	Helpers []string

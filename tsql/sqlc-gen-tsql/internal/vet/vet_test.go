@@ -46,7 +46,8 @@ func brief(found diag.List) []string {
 	return out
 }
 
-// TestExamples runs the examples of every rule: the bad one breaks this rule and no other that is on, the good one none.
+// TestExamples runs the examples of every rule: the bad one breaks this rule and no other that is on, the good one
+// none.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, rule := range vet.Rules() {

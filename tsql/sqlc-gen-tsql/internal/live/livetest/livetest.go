@@ -22,7 +22,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
 )
 
-// Variable names the environment variable with the connection string. It has to be of somebody who may create databases.
+// Variable names the environment variable with the connection string. It has to be of somebody who may create
+// databases.
 const Variable = "DUROXIDE_TEST_MSSQL"
 
 // What servers there are.
@@ -129,8 +130,8 @@ func Exec(t testing.TB, conn *sql.Conn, batch string) {
 	}
 }
 
-// Apply executes a script; annotated queries are left out. Modules go to the server whole, with the comments in front of
-// them, as a tool that deploys scripts would send them, and so do batches that declare variables.
+// Apply executes a script; annotated queries are left out. Modules go to the server whole, with the comments in front
+// of them, as a tool that deploys scripts would send them, and so do batches that declare variables.
 func (s Server) Apply(ctx context.Context, conn *sql.Conn, name, text string) error {
 	file := diag.NewFile(name, text)
 	script, findings := syntax.Parse(file)
