@@ -31,8 +31,8 @@ type Taken struct {
 	// Work holds the activities, each with the entry of TakeParams.Work that it was taken
 	// for.
 	Work []TakenWork
-	// Waited says that the call found nothing and waited (TakeParams.Wait). Then it may return nothing although there is
-	// work: WorkReady reports what has become ready since the call looked.
+	// Waited says that the call found nothing and waited (TakeParams.Wait). Then it may return nothing although there
+	// is work: WorkReady reports what has become ready since the call looked.
 	Waited bool
 	// Err says why a call whose acknowledgement was committed took nothing, or no more. It is an error of a fetch.
 	Err error

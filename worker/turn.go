@@ -94,8 +94,8 @@ func (t *turn) continueItem() *provider.ContinueAsNewItem {
 	return nil
 }
 
-// unsupported checks the pinned version once more, since a store may not filter (contract §7.4): it is "" if this worker
-// supports it.
+// unsupported checks the pinned version once more, since a store may not filter (contract §7.4): it is "" if this
+// worker supports it.
 func (t *turn) unsupported() (version string) {
 	if len(t.item.History) == 0 || t.continueItem() != nil {
 		return ""

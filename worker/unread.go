@@ -10,7 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// sentinelEventID is the id of the event that ends a history nobody can read: the next free id is unknown (contract §7.9).
+// sentinelEventID is the id of the event that ends a history nobody can read: the next free id is unknown (contract
+// §7.9).
 const sentinelEventID = 99999
 
 // unread decides about an instance whose history cannot be decoded. It is held: somebody may mend the history, and

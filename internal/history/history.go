@@ -1,5 +1,6 @@
-// Package history reads what the events of an execution say: what is open, what its children are called and how far they
-// are, how it began and ended. Replay, worker and client share these readings. None of them runs code of an orchestration.
+// Package history reads what the events of an execution say: what is open, what its children are called and how far
+// they are, how it began and ended. Replay, worker and client share these readings. None of them runs code of an
+// orchestration.
 //
 // Files: history.go (calls and waits that are open), children.go, childid.go (the ids of children), outcome.go (what a
 // turn's events say of the execution), started.go (the first event of an execution).

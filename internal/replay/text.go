@@ -6,8 +6,8 @@ import (
 )
 
 // wellFormed is an action with its payloads as events hold them (contract §3.1): a replay compares the two.
-// A name that is not valid UTF-8 ends the function: an event, a queue and a key would have another name than the one that was asked for,
-// and two of them could be one.
+// A name that is not valid UTF-8 ends the function: an event, a queue and a key would have another name than the one
+// that was asked for, and two of them could be one.
 func wellFormed(action Action) Action {
 	switch a := action.(type) {
 	case CallActivity:

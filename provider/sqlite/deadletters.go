@@ -17,8 +17,8 @@ const (
 	workQueue    = "worker"
 )
 
-// setAside keeps a message of either queue that cannot be decoded (contract §5.1, §5.10). The caller deletes it from its queue.
-// told is that of the fetch.
+// setAside keeps a message of either queue that cannot be decoded (contract §5.1, §5.10). The caller deletes it from
+// its queue. told is that of the fetch.
 func (t *tx) setAside(
 	ctx context.Context, log *slog.Logger, told func(provider.DeadLetter), letter sqlitedb.AddDeadLetterParams,
 ) error {

@@ -18,8 +18,9 @@
 // written to disk run together as the next transaction, so concurrent calls share the cost of a disk flush. Before it
 // begins that transaction, the writer waits up to 40 µs for callers that have just been answered to call again; a
 // single caller does not wait. Every call returns after the commit of its transaction. If a call in a group fails, the
-// group runs again with a savepoint for each call, so that only the failing call is undone. Reads use other connections, which the write-ahead log of SQLite separates from the writer. A store in
-// memory has one connection for everything.
+// group runs again with a savepoint for each call, so that only the failing call is undone. Reads use other
+// connections, which the write-ahead log of SQLite separates from the writer. A store in memory has one connection for
+// everything.
 //
 // A fetch that finds nothing waits until another call of this process has added work, until a delay or a lease ends,
 // or until another process has written to the file (see [Config].PollInterval).

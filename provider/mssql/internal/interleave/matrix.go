@@ -162,9 +162,9 @@ EXEC duroxide.ready_due_work @now = @now, @due_from = 0, @more = @more OUTPUT;
 
 // tryAgain tries again at once what is held and fetchable. Which instance a claim takes depends on who is looking at
 // the others. A claim makes visible what a hold hides, and giving the instance back does not hide it again. That comes
-// to the same: the instance is fetchable, and its next fetch takes the message whatever its time (contract §5.26). The time
-// decides only when an instance is fetched that nothing else makes fetchable. There it is compared, as it is under a
-// lease.
+// to the same: the instance is fetchable, and its next fetch takes the message whatever its time (contract §5.26). The
+// time decides only when an instance is fetched that nothing else makes fetchable. There it is compared, as it is under
+// a lease.
 const tryAgain = `
 IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = N'%[1]s' AND b.head_id IS NOT NULL)
     EXEC duroxide.retry_held_instance @instance_id = N'%[1]s';
