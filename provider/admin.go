@@ -59,8 +59,8 @@ type Admin interface {
 	// [ErrNotFound], [ErrSubOrchestration], [ErrStillRunning].
 	DeleteInstance(ctx context.Context, instance string, force bool) (DeleteInstanceResult, error)
 
-	// DeleteInstancesAtomic deletes a list of instances in one transaction
-	//. Unknown ids are ignored. Errors: [ErrStillRunning] without force;
+	// DeleteInstancesAtomic deletes a list of instances in one transaction.
+	// Unknown ids are ignored. Errors: [ErrStillRunning] without force;
 	// [ErrOrphanedChild] when an instance outside the list has its parent in it.
 	DeleteInstancesAtomic(ctx context.Context, instances []string, force bool) (DeleteInstanceResult, error)
 

@@ -66,8 +66,8 @@ type Provider interface {
 	// instance. Without events it does nothing. Errors: [ErrInvalidArgument] for event id 0, [ErrDuplicateEvent].
 	AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []Event) error
 
-	// EnqueueForWorker adds one activity to the worker queue, visible at once
-	//. Any item but [ActivityExecuteItem] is [ErrInvalidArgument].
+	// EnqueueForWorker adds one activity to the worker queue, visible at once.
+	// Any item but [ActivityExecuteItem] is [ErrInvalidArgument].
 	EnqueueForWorker(ctx context.Context, item WorkItem) error
 
 	// EnqueueForOrchestrator adds one message for an instance, visible after
@@ -92,8 +92,8 @@ type Provider interface {
 	// tells a worker that it has lost the activity, for example because the activity was cancelled.
 	RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
 
-	// AbandonWorkItem returns an activity to the queue, visible after Delay
-	//. Error: [ErrInvalidLockToken].
+	// AbandonWorkItem returns an activity to the queue, visible after Delay.
+	// Error: [ErrInvalidLockToken].
 	AbandonWorkItem(ctx context.Context, params AbandonParams) error
 
 	// RenewSessionLock extends all live, non-idle sessions of the given owners
@@ -108,16 +108,16 @@ type Provider interface {
 	// greater than lastSeenVersion, else nil.
 	GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (*CustomStatus, error)
 
-	// GetKVValue returns the current value of a key, nil when there is none
-	//. It sees the changes of the running execution.
+	// GetKVValue returns the current value of a key, nil when there is none.
+	// It sees the changes of the running execution.
 	GetKVValue(ctx context.Context, instance, key string) (*string, error)
 
-	// GetKVAllValues returns all current keys, empty for an unknown instance
-	//. It sees the changes of the running execution.
+	// GetKVAllValues returns all current keys, empty for an unknown instance.
+	// It sees the changes of the running execution.
 	GetKVAllValues(ctx context.Context, instance string) (map[string]string, error)
 
-	// GetInstanceStats returns sizes of an instance, nil when it does not exist
-	//. A first event that cannot be decoded is [ErrCorrupt].
+	// GetInstanceStats returns sizes of an instance, nil when it does not exist.
+	// A first event that cannot be decoded is [ErrCorrupt].
 	GetInstanceStats(ctx context.Context, instance string) (*InstanceStats, error)
 }
 
