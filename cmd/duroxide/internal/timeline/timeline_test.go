@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +79,27 @@ func everyKind() []provider.Event {
 		provider.OrchestrationFailed{Details: failure},
 		provider.OrchestrationCompleted{Output: "done"},
 	)
+}
+
+// TestEveryKindIsHere compares the kinds here with those of the codec's golden file, which has all.
+func TestEveryKindIsHere(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile("../../../../provider/testdata/events.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, match := range regexp.MustCompile(`"type":"(\w+)"`).FindAllStringSubmatch(string(golden), -1) {
+		want = append(want, match[1])
+	}
+	for _, event := range everyKind() {
+		got = append(got, event.Kind.Type())
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(slices.Compact(want), slices.Compact(got)); diff != "" {
+		t.Errorf("kinds (-codec +everyKind): add what is missing to everyKind, then go test -update .\n%s", diff)
+	}
 }
 
 // fanOut is a history with like events in a row.
