@@ -193,7 +193,7 @@ func leaseInMilliseconds(e *env) {
 func fetchArguments(e *env) {
 	e.enqueue(startItem("A"))
 	e.enqueueWork(activityItem("A", 2))
-	const rule = "§5: at a glance: invalid arguments are permanent errors; FetchOrchestrationParams: LockTimeout must be positive"
+	const rule = "§5: invalid arguments are permanent errors; FetchOrchestrationParams: LockTimeout must be positive"
 	for _, lease := range []time.Duration{0, -time.Second} {
 		_, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: lease})
 		e.permanent(err, provider.ErrInvalidArgument, rule)

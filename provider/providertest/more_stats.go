@@ -367,7 +367,7 @@ func statsFirstCorrupted(e *env) {
 // statsLaterCorrupted: later events are only counted and measured, as they are
 // stored.
 func statsLaterCorrupted(e *env) {
-	const rule = "§5 at a glance: GetInstanceStats: permanent errors: corrupted event 1"
+	const rule = "§5.19: an undecodable event 1 is a permanent error"
 	const data = "{ not é JSON"
 	e.create("order")
 	e.record("order", provider.ExternalSubscribed{Name: "approve"})
