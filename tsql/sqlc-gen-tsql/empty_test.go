@@ -15,6 +15,7 @@ func TestNothingFound(t *testing.T) {
 		"tables.sql":  "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY);\nGO\nCREATE VIEW dbo.v AS SELECT t.id FROM dbo.t AS t;\n",
 		"seed.sql":    "PRINT N'nothing';\n",
 		"hidden.sql":  "CREATE PROCEDURE dbo.p AS RETURN;\n",
+		"helper.sql":  "-- gen:internal\nCREATE PROCEDURE dbo.h AS RETURN;\n",
 		"query.sql":   "-- name: One :one\nSELECT 1 AS one;\n",
 		"hidden.yaml": "package: db\nout: db\nschema: hidden.sql\nexclude: [p]\n",
 		"tables.yaml": "package: db\nout: db\nschema: [tables.sql, seed.sql]\n",
@@ -34,6 +35,12 @@ func TestNothingFound(t *testing.T) {
 			[]string{"generate", "-config", "hidden.yaml"},
 			exitFound,
 			"there is no procedure and no annotated query in 1 file (hidden.sql), only 1 excluded procedure (input)\n  fix: take one out of exclude\n",
+		},
+		"all are internal": {
+			[]string{"generate", "-package", "db", "-out", "db", "helper.sql"},
+			exitFound,
+			"there is no procedure and no annotated query in 1 file (helper.sql), only 1 internal procedure (input)\n" +
+				"  fix: remove gen:internal from one that the client calls\n",
 		},
 		"a query is enough": {[]string{"generate", "-package", "db", "-out", "db", "query.sql"}, exitFine, ""},
 		"vet":               {[]string{"vet", "seed.sql"}, exitFound, onlySeed},

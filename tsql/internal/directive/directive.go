@@ -25,13 +25,14 @@ type Kind string
 
 // The directives.
 const (
-	Query   Kind = "name"        // -- name: GetOrder :one
-	Null    Kind = "gen:null"    // -- gen:null @a @b
-	Param   Kind = "gen:param"   // -- gen:param @x nvarchar(20) null
-	Result  Kind = "gen:result"  // -- gen:result Header :optional
-	Columns Kind = "gen:columns" // -- gen:columns (id bigint not null), or -- gen:columns none
-	Changes Kind = "gen:changes" // -- gen:changes none
-	Allow   Kind = "vet:allow"   // -- vet:allow P4: reason
+	Query    Kind = "name"         // -- name: GetOrder :one
+	Null     Kind = "gen:null"     // -- gen:null @a @b
+	Param    Kind = "gen:param"    // -- gen:param @x nvarchar(20) null
+	Result   Kind = "gen:result"   // -- gen:result Header :optional
+	Columns  Kind = "gen:columns"  // -- gen:columns (id bigint not null), or -- gen:columns none
+	Changes  Kind = "gen:changes"  // -- gen:changes none
+	Internal Kind = "gen:internal" // -- gen:internal
+	Allow    Kind = "vet:allow"    // -- vet:allow P4: reason
 )
 
 // A Directive is one such comment, parsed.

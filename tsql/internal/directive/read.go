@@ -20,7 +20,9 @@ var (
 
 // words are the directives whose prefix says that they can be nothing else. "name:" is not among them: behind code,
 // "name: of the customer" is a remark.
-var words = []string{string(Null), string(Param), string(Result), string(Columns), string(Changes), string(Allow)}
+var words = []string{
+	string(Null), string(Param), string(Result), string(Columns), string(Changes), string(Internal), string(Allow),
+}
 
 // A prefix is the beginning of a comment that is a directive, or is meant to be one. "gen" and "vet" are taken in any
 // case and with space behind the colon, so that a near miss is an error rather than a remark that nobody follows.
@@ -115,6 +117,8 @@ func (r *reader) read(d *Directive) bool {
 		return r.columns(d)
 	case Changes:
 		return r.changes()
+	case Internal:
+		return r.end("-- gen:internal")
 	case Allow:
 		return r.allow(d)
 	}

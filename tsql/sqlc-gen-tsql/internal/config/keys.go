@@ -48,7 +48,7 @@ var fields = []field{
 	},
 	{
 		"exclude", texts(func(c *Config) *[]string { return &c.Exclude }, anything),
-		"procedures to generate nothing for, and views, functions and triggers to ignore, whatever is wrong in them; each must exist",
+		"procedures to generate nothing for, and views, functions and triggers to ignore, whatever is wrong in them; each must exist; helpers of your own say gen:internal instead",
 	},
 	{
 		"placeholders", values(func(c *Config) *map[string]string { return &c.Placeholders }),

@@ -10,7 +10,7 @@
 //
 // A stage goes on behind a finding as far as it can, so that one run tells of all mistakes. What a mistake in one stage
 // makes the next one say is left out, as echo.go has it, and so is what is wrong in modules that are excluded:
-// excluded.go.
+// excluded.go. Which procedures exclude themselves, by gen:internal, is found out by internal.go.
 package generate
 
 import (
@@ -56,15 +56,17 @@ type Source struct {
 type Result struct {
 	Catalog *catalog.Catalog
 	Program *analyze.Program
-	Files   map[string][]byte // the Go files by name; nil if there are findings
+	// Internal are the procedures of the catalog whose headers say gen:internal.
+	Internal []*catalog.Procedure
+	Files    map[string][]byte // the Go files by name; nil if there are findings
 }
 
 // Analyze finds out what procedures and queries take and yield. Findings of all stages are returned at once, sorted.
 func Analyze(sources []Source, c config.Config) (Result, diag.List) {
 	front := read(sources, c)
-	result := Result{Catalog: front.catalog}
+	result := Result{Catalog: front.catalog, Internal: front.internal}
 	var bad diag.List
-	result.Program, bad = analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: c.Exclude})
+	result.Program, bad = analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: front.leftOut(c)})
 	front.add(bad)
 	front.findings.Sort()
 	return result, front.findings
@@ -123,12 +125,13 @@ func untyped(c analyze.Column) bool { return c.Type.Kind == sqltype.Invalid }
 func Vet(sources []Source, c config.Config) diag.List {
 	front := read(sources, c)
 	if len(front.findings) == 0 {
-		program, bad := analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: c.Exclude})
+		leftOut := front.leftOut(c)
+		program, bad := analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: leftOut})
 		if len(bad) > 0 {
 			program = nil
 		}
 		options := c.Vet
-		options.Helpers = c.Exclude
+		options.Helpers = leftOut
 		front.findings = vet.Run(vet.Input{
 			Scripts:    front.scripts,
 			Directives: front.directives,
@@ -153,6 +156,7 @@ type front struct {
 	findings   diag.List // unsorted
 	tears      tears
 	excluded   excludedParts
+	internal   []*catalog.Procedure
 }
 
 // read parses the scripts and collects what they define.
@@ -180,6 +184,7 @@ func read(sources []Source, c config.Config) *front {
 		set, _ := f.take(script, bad.Of(script.File, "syntax"), nil, excluded)
 		f.sources = append(f.sources, analyze.Source{Script: script, Directives: set})
 	}
+	f.findInternal(excluded)
 	f.add(bad)
 	return f
 }

@@ -120,6 +120,66 @@ func TestExcludedCostsNoMore(t *testing.T) {
 	}
 }
 
+// TestInternalIsAHelper: the lint rules take a procedure that says gen:internal for a helper, as one that is excluded,
+// and look for what is wrong in it all the same.
+func TestInternalIsAHelper(t *testing.T) {
+	t.Parallel()
+	script := func(header string) string {
+		return "CREATE TABLE dbo.t (id int NOT NULL);\nGO\n" +
+			"-- Lists.\n-- Helper of: tell.\n" + header + "CREATE PROCEDURE list AS\nSELECT t.id FROM dbo.t AS t WITH (NOLOCK);\nGO\n" +
+			"-- Tells.\n-- Called by: the shop.\nCREATE PROCEDURE dbo.tell AS\n" +
+			"SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nEXEC dbo.list;\nGO\nGRANT EXECUTE ON dbo.tell TO workers;\n"
+	}
+	vet := func(text string, exclude ...string) []string {
+		c := config.Default()
+		c.Exclude = exclude
+		c.Vet.Roles = []string{"workers"}
+		c.Vet.Enable, c.Vet.Disable = []string{"D1-callers"}, []string{"P3", "P8"}
+		var got []string
+		for _, d := range generate.Vet([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: text}}, c) {
+			got = append(got, d.Rule)
+		}
+		return got
+	}
+	helper := []string{"vet/P4-nolock"}
+	if got := vet(script("-- gen:internal\n")); !slices.Equal(got, helper) {
+		t.Errorf("an internal procedure: findings %v, want %v", got, helper)
+	}
+	if got := vet(script(""), "dbo.list"); !slices.Equal(got, helper) {
+		t.Errorf("an excluded procedure: findings %v, want %v", got, helper)
+	}
+	// Without helpers, Q12-set and the half of D1-callers that compares them with the sections say nothing.
+	if got, want := vet(script("")), []string{"vet/P9-grant", "vet/P4-nolock"}; !slices.Equal(got, want) {
+		t.Errorf("neither: findings %v, want %v", got, want)
+	}
+	if got, want := vet(script("")+"GO\n-- Left.\n-- Helper of: tell.\n-- gen:internal\nCREATE PROCEDURE dbo.left_over AS RETURN;\n"),
+		[]string{"vet/D1-callers", "vet/P9-grant", "vet/Q12-set", "vet/P4-nolock", "vet/D1-callers"}; !slices.Equal(got, want) {
+		t.Errorf("another one is internal: findings %v, want %v", got, want)
+	}
+}
+
+// TestInternalMisplaced: vet reports a gen:internal that does nothing, since its rules would take the procedure for one
+// that is called from outside.
+func TestInternalMisplaced(t *testing.T) {
+	t.Parallel()
+	findings := generate.Vet([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: "-- gen:internal\n\nCREATE PROCEDURE dbo.p AS RETURN;\n"}},
+		config.Default())
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Error(), "x.sql:1:1: this gen:internal belongs to nothing") {
+		t.Errorf("got %s, want one finding in line 1", findings.Format())
+	}
+}
+
+// TestInternalTorn: a definition that can't be read has taken its gen:internal with it, and that is not said in
+// addition.
+func TestInternalTorn(t *testing.T) {
+	t.Parallel()
+	_, findings := generate.Analyze([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: "-- gen:internal\nCREATE PROCEDURE dbo.p @a AS RETURN;\n"}},
+		config.Default())
+	if len(findings) != 1 || findings[0].Rule != "syntax" {
+		t.Errorf("got %s, want the syntax error alone", findings.Format())
+	}
+}
+
 // TestOneRunTellsAll: what can't be generated is found in the same run as what can't be read or typed, and once.
 func TestOneRunTellsAll(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,8 @@ var agreementRules = []Rule{
 		ID:    "D1-callers",
 		Title: "The section Called by, or Helper of, names the procedures that call this one, and no others",
 		Reason: "Whoever changes a helper must look at its callers. Helper of stands above what only other scripts call; Called by " +
-			"names other callers as well. Names are separated by commas. What the option exclude names is a helper.",
+			"names other callers as well. Names are separated by commas. What says gen:internal, or the option exclude names, is a " +
+			"helper.",
 		Bad: "-- Returns one.\n-- Called by: the shop.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;\nGO\n" +
 			"-- Returns one, too.\n-- Called by: the shop.\nCREATE PROCEDURE dbo.both AS EXEC dbo.one;",
 		Good: "-- Returns one.\n-- Helper of: both.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;\nGO\n" +
@@ -61,7 +62,7 @@ func checkCallers(p *pass) {
 			continue
 		}
 		if helper := section.Title == "helper of"; u.proc != nil && len(p.Options.Helpers) > 0 && helper != p.helper(u) {
-			p.report(u, section.Span, "write Helper of if exclude names it, and Called by if not",
+			p.report(u, section.Span, "write Helper of if it says gen:internal or exclude names it, and Called by if not",
 				"the generator calls %s: %t; the header calls it a helper: %t", nameText(u.name), !p.helper(u), helper)
 		}
 		callers := p.callers(u)

@@ -1,8 +1,7 @@
 package vet
 
 import (
-	"slices"
-
+	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -33,7 +32,7 @@ var isolationRules = []Rule{
 			"set. SET TRANSACTION ISOLATION LEVEL costs nothing and ends with the procedure. Helpers run under what their callers set.",
 		Bad:     "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSELECT 1 AS one;",
 		Good:    "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSELECT 1 AS one;",
-		Needs:   "exclude",
+		Needs:   "exclude or gen:internal",
 		Example: Options{Helpers: []string{"two"}},
 		check: func(p *pass) {
 			if len(p.Options.Helpers) == 0 {
@@ -51,9 +50,11 @@ var isolationRules = []Rule{
 
 // helper says whether only other procedures call the unit's.
 func (p *pass) helper(u *unit) bool {
-	return slices.ContainsFunc(p.Options.Helpers, func(name string) bool {
-		return same(name, nameText(u.name)) || same(name, last(u.name).Value)
-	})
+	defaultSchema := ""
+	if p.Catalog != nil {
+		defaultSchema = p.Catalog.DefaultSchema
+	}
+	return catalog.NewNames(p.Options.Helpers, defaultSchema).HasWritten(u.name)
 }
 
 func setsReadCommitted(u *unit) bool {
