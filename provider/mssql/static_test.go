@@ -80,7 +80,7 @@ func TestEveryProcedureIsCalled(t *testing.T) {
 		switch {
 		case executed[file.name]:
 		case method == "":
-			t.Errorf("%s is excluded from generation in sqlc.yaml, and no procedure executes it", file.name)
+			t.Errorf("%s says gen:internal, and no procedure executes it", file.name)
 		case !called[method]:
 			t.Errorf("nothing in provider/mssql calls %s, and no procedure executes it", file.name)
 		}

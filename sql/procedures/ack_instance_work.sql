@@ -19,6 +19,8 @@
 -- Hints: INDEX and LOOP come to each row by its key, whatever the statistics say, ROWLOCK keeps the
 --   locks to rows, and READCOMMITTEDLOCK waits for renewals: see ack_work_item. KEEPFIXED PLAN
 --   prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.ack_instance_work
     @acks        duroxide.completion_list_v1 READONLY,
     @instance_id NVARCHAR(400),

@@ -10,6 +10,8 @@
 -- Locks: code_names (read by uq_code_names; get_code locks the one that it adds).
 --
 -- Hints: INDEX seeks each name. A plan that was made for an empty table would read all of it.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.add_codes
     @codes duroxide.code_list_v1 READONLY
 AS

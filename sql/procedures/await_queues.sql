@@ -16,6 +16,8 @@
 --   wait. INDEX comes to it by its key. READCOMMITTEDLOCK takes the locks under optimized locking as
 --   well, and ROWLOCK keeps them to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.await_queues
     @instance_id NVARCHAR(400),
     @all         BIT,

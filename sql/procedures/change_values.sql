@@ -15,6 +15,8 @@
 --
 -- Hints: INDEX finds the instance's rows, and LOOP JOIN each changed key, by a seek. A scan
 --   would wait for rows of other instances. ROWLOCK keeps the locks to rows.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.change_values
     @instance_id NVARCHAR(400),
     @now         BIGINT,

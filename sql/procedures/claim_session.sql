@@ -19,6 +19,8 @@
 --   even where readers see row versions or writes look at them first (optimized locking). FORCESEEK
 --   and INDEX lock the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED
 --   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),

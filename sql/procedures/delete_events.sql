@@ -17,6 +17,8 @@
 --
 -- Hints: LOOP and INDEX seek each execution's events in order. A plan that was made for an empty
 --   table would read all of it. ROWLOCK keeps the locks to rows.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.delete_events
     @runs   duroxide.execution_list_v1 READONLY,
     @events BIGINT OUTPUT

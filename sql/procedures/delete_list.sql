@@ -28,6 +28,8 @@
 --   rows have changed, see 0005_storage.sql.
 --
 -- Length: one loop of portions for each table, in the order of locks.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.delete_list
     @list       duroxide.id_list_v1 READONLY,
     @instances  BIGINT OUTPUT,

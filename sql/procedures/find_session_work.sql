@@ -26,6 +26,8 @@
 --   under row versioning as well, and ROWLOCK keeps to rows. INDEX and the condition on locked_until
 --   are explained in find_work. FORCESEEK looks at a session by its key alone. KEEPFIXED PLAN
 --   prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
     @now      BIGINT,

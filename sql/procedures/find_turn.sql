@@ -25,6 +25,8 @@
 --   applied to the row and not only to its key in the index: an instance that another call is
 --   writing is passed over instead of waited for. KEEPFIXED PLAN prevents a new plan when many rows
 --   have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

@@ -21,6 +21,8 @@
 -- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of find_turn. LOOP seeks the
 --   message of each instance, and FORCESEEK its requests. KEEPFIXED PLAN prevents a new plan when
 --   many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

@@ -18,6 +18,8 @@
 --   under row versioning as well, and ROWLOCK keeps to rows. INDEX and LOOP seek each tag and code.
 --   A plan that was made for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan
 --   when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @tags  duroxide.id_list_v1 READONLY,
     @codes duroxide.code_id_list_v1 READONLY,

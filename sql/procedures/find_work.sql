@@ -27,6 +27,8 @@
 --   condition is true: the server would drop it, and look at the index only. LOOP JOIN looks at one
 --   tag and code after the other, whatever the first call had. KEEPFIXED PLAN prevents a new plan
 --   when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

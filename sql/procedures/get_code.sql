@@ -18,6 +18,7 @@
 -- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
 --   seeks the name. A plan that was made for an empty table would read all of it.
 --
+-- gen:internal
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.get_code
     @name    NVARCHAR(401),

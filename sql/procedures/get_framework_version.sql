@@ -13,6 +13,8 @@
 -- Locks: framework_versions (by its unique key; the key's range while a version is added).
 --
 -- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.get_framework_version
     @major      BIGINT,
     @minor      BIGINT,

@@ -19,6 +19,7 @@
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 --
+-- gen:internal
 -- gen:null @digest
 CREATE OR ALTER PROCEDURE duroxide.get_known_code
     @digest   VARBINARY(32),

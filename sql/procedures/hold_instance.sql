@@ -16,6 +16,8 @@
 -- Hints: REPEATABLEREAD keeps the lock until the end of the transaction, ROWLOCK keeps it to the
 --   row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.hold_instance
     @instance_id NVARCHAR(400)
 AS

@@ -21,6 +21,8 @@
 --   LOOP reads an instance before its execution, in the order in which a deletion locks them. In
 --   another order the two could deadlock. KEEPFIXED PLAN prevents a new plan when many rows have
 --   changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
     @used        BIT OUTPUT,

@@ -16,6 +16,8 @@
 --   writes messages holds the inbox. READCOMMITTEDLOCK takes the locks under optimized locking as well,
 --   and ROWLOCK keeps them to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.leave_messages
     @instance_id NVARCHAR(400),
     @lock_token  UNIQUEIDENTIFIER,

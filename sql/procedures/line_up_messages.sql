@@ -12,6 +12,8 @@
 --   READCOMMITTEDLOCK takes the locks under optimized locking as well, and ROWLOCK keeps them to rows.
 --   KEEPFIXED PLAN prevents a new plan when
 --   many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.line_up_messages
     @messages duroxide.message_list_v1 READONLY
 AS

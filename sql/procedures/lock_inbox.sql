@@ -19,6 +19,8 @@
 --   a row that somebody is adding, even where writes look at the last committed version first
 --   (optimized locking). ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when
 --   many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @instance_id NVARCHAR(400)
 AS

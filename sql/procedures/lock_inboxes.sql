@@ -22,6 +22,8 @@
 --   several would take thousands of rows in no order. READCOMMITTEDLOCK and ROWLOCK are explained
 --   in lock_inbox. UPDLOCK keeps a row that somebody has just added until it is locked. KEEPFIXED
 --   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS

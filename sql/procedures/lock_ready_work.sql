@@ -27,6 +27,8 @@
 --   is explained in find_work. No hint is needed for correctness: the update that takes the
 --   activities repeats the condition. KEEPFIXED PLAN prevents a new plan when many rows have
 --   changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.lock_ready_work
     @work      duroxide.take_list_v1 READONLY,
     @selection INT,

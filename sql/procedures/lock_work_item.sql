@@ -52,6 +52,7 @@
 -- Length: choosing, taking and claiming the session share one loop and its variables; helpers do
 --   what can be cut out of it.
 --
+-- gen:internal
 -- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
 CREATE OR ALTER PROCEDURE duroxide.lock_work_item
     @lock_token UNIQUEIDENTIFIER,

@@ -11,6 +11,8 @@
 --   ix_kv_delta_instance).
 --
 -- Hints: INDEX, LOOP and ROWLOCK are explained in change_values.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.merge_values
     @instance_id NVARCHAR(400)
 AS

@@ -15,6 +15,8 @@
 --   row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the code. A plan that was made
 --   for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan when many rows have
 --   changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
     @code    INT OUTPUT

@@ -25,6 +25,8 @@
 --
 -- Hints: INDEX seeks the executions below the current one, which a turn may hold. LOOP and INDEX
 --   seek each row to delete. ROWLOCK keeps the locks to rows.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @finished_before  BIGINT,

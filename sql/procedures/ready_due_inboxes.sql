@@ -26,6 +26,8 @@
 --   cannot lock them in opposite orders. LOOP seeks each row that was found, and LOOP JOIN its
 --   state, even if the plan was made for hundreds of rows of a small table. KEEPFIXED PLAN prevents
 --   a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

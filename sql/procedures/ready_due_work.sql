@@ -20,6 +20,8 @@
 --   and nothing else. A plan that was made for an empty table would read all of it. FORCESEEK locks
 --   each row before its keys in the other indexes, and LOOP seeks each row that was found. KEEPFIXED
 --   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now      BIGINT,
     @due_from BIGINT,

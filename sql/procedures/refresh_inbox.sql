@@ -18,6 +18,8 @@
 -- Hints: INDEX comes to the row by its key, and LOOP JOIN to its state by seeks, whatever the
 --   statistics say. ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when many
 --   rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

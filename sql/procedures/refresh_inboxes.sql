@@ -13,6 +13,8 @@
 -- Hints: FORCESEEK and INDEX come to each row by its key, and LOOP JOIN to its state by seeks, even
 --   if the plan was made for a list of thousands. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN
 --   prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @instances duroxide.id_list_v1 READONLY,
     @now       BIGINT

@@ -6,6 +6,8 @@
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the
 --         server may not let it return from a procedure that changes the level (error 3951)
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refuse_snapshot
 AS
 SET NOCOUNT ON;

@@ -25,6 +25,8 @@
 --   before the instance, as all procedures do: a call that held the instance and waited for the
 --   inbox would deadlock with a turn that ends. KEEPFIXED PLAN prevents a new plan when many rows
 --   have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.share_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

@@ -11,6 +11,8 @@
 --
 -- Hints: INDEX comes to the row by its key, and ROWLOCK keeps the lock to the row. KEEPFIXED PLAN
 --   prevents a new plan when many rows have changed, see 0005_storage.sql.
+--
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.stamp_session
     @session_id NVARCHAR(400),
     @now        BIGINT
