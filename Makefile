@@ -18,7 +18,8 @@ EXPLORED ?= .explored.json
 EXPLORE_FOR ?=
 # Which benchmarks `make bench` runs.
 BENCH ?= .
-# The folders that hold a Go module with code of ours; docs/decisions/2026-11-29-modules.md says why each beside the first is one.
+# The folders that hold a Go module with code of ours; docs/decisions/2026-11-29-modules.md says why each beside the
+# first is one.
 MODULES := . duroxidevet otel examples/telemetry provider/mssql/azuread tools/acceptance tools/sqlserver
 
 .PHONY: help

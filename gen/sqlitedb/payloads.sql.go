@@ -54,7 +54,8 @@ type UsePayloadRow struct {
 	Uses int64
 }
 
-// Names a payload, and adds it if there is none with the digest. If uses is 1, the caller adds its text (AddPayloadText).
+// Names a payload, and adds it if there is none with the digest. If uses is 1, the caller adds its text
+// (AddPayloadText).
 func (q *Queries) UsePayload(ctx context.Context, digest []byte) (UsePayloadRow, error) {
 	row := q.db.QueryRowContext(ctx, UsePayload, digest)
 	var i UsePayloadRow

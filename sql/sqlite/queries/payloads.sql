@@ -1,4 +1,5 @@
--- Names a payload, and adds it if there is none with the digest. If uses is 1, the caller adds its text (AddPayloadText).
+-- Names a payload, and adds it if there is none with the digest. If uses is 1, the caller adds its text
+-- (AddPayloadText).
 --
 -- name: UsePayload :one
 INSERT INTO payloads (digest, uses)

@@ -54,7 +54,8 @@ func (f *front) findInternal(excluded catalog.Names) {
 				"this gen:internal belongs to nothing")
 		}
 	}
-	// These are findings also inside of what is excluded: nothing else says that the directive does not do what it says.
+	// These are findings also inside of what is excluded: nothing else says that the directive does not do what it
+	// says.
 	f.findings = append(f.findings, slices.DeleteFunc(bad, f.tears.echo)...)
 	internal := catalog.NewNames(f.internalNames(), f.catalog.DefaultSchema)
 	for _, script := range f.scripts {

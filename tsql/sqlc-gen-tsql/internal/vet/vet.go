@@ -81,8 +81,8 @@ type Options struct {
 	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An
 	// empty list that isn't nil stands for no procedure.
 	PurgePrefixes []string
-	// Helpers are the procedures that only other procedures call: those that the generator leaves out. They are named as
-	// in the option exclude: with their schema, or without if that is the default one.
+	// Helpers are the procedures that only other procedures call: those that the generator leaves out. They are named
+	// as in the option exclude: with their schema, or without if that is the default one.
 	Helpers []string
 	// Roles are those that views and procedures are granted to.
 	Roles []string

@@ -32,8 +32,8 @@ var variants = map[string]struct {
 	},
 }
 
-// TestGenerated renders the packages, and runs the tests of folder testdata/run with them. They see a package as one of the
-// folders beside theirs, where there is none on the disk.
+// TestGenerated renders the packages, and runs the tests of folder testdata/run with them. They see a package as one
+// of the folders beside theirs, where there is none on the disk.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	// The go command repeats this test when a file has changed that it has read, or a package that it imports.
