@@ -204,7 +204,7 @@ func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {
 
 // addressParent finds out which execution of the parent started this child, unless
 // the message says so: a worker before 0.1.30 left no stamp in the child, and then
-// only the parent's history tells (P40). nil means that nobody waits any more. An
+// only the parent's history tells. nil means that nobody waits any more. An
 // error is logged here and means that the turn must be tried again.
 func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (provider.WorkItem, error) {
 	var err error

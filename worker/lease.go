@@ -58,7 +58,7 @@ type lease struct {
 // taken away, or not renewed in time. stop ends the renewal and waits for it.
 //
 // A transient error is not a loss: renewal is tried again until the lease's end,
-// since taking a network hiccup for a cancellation would lose the work (P39).
+// since taking a network hiccup for a cancellation would lose the work.
 func holdLease(ctx context.Context, timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *lease {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{

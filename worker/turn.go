@@ -125,7 +125,7 @@ type begin struct {
 }
 
 // begin finds out what the turn works on. History is binding as soon as there is
-// one; a duplicate start changes nothing (P43, P48).
+// one; a duplicate start changes nothing.
 func (t *turn) begin() (begin, error) {
 	if next := t.continueItem(); next != nil && (len(t.item.History) == 0 || t.end() == continued) {
 		return t.beginNext(next), nil
@@ -150,7 +150,7 @@ func (t *turn) begin() (begin, error) {
 }
 
 // beginNext starts the execution after the fetched one. The parent comes with the
-// message or, when an older worker wrote that, from the execution before (P41).
+// message or, when an older worker wrote that, from the execution before.
 func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 	b := begin{executionID: t.item.ExecutionID, started: history.ContinuedBy(*m)}
 	if m.Version != nil {

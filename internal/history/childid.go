@@ -10,7 +10,7 @@ const childMarker = "sub::"
 
 // GeneratedSuffix is the id of a child below its parent. From the second
 // execution on it names the execution, as event ids begin again at 1 there and a
-// used id would start nothing (P42).
+// used id would start nothing.
 func GeneratedSuffix(execution, eventID uint64) string {
 	if execution > 1 {
 		return fmt.Sprintf("%s%d_%d", childMarker, execution, eventID)

@@ -18,7 +18,7 @@ const (
 
 // enforceLimits fails an orchestration that exceeded a limit in this turn. The
 // failure takes the place of a terminal event already recorded, outgoing work is
-// discarded, and the parent is told like of any failure (P45).
+// discarded, and the parent is told like of any failure.
 func (e *engine) enforceLimits() {
 	if e.outcome == Failed || e.outcome == Cancelled {
 		return

@@ -168,7 +168,7 @@ func (in *inbox) accept(message provider.WorkItem) {
 
 // complete notes the completion of a schedule event. Any completion of an id
 // makes a later one a duplicate, whatever its kind: a redelivered failure must
-// not look like nondeterminism (P44).
+// not look like nondeterminism.
 func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details provider.ErrorDetails) {
 	e := in.engine
 	if execution != e.turn.ExecutionID || in.done[id] {

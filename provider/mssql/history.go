@@ -35,7 +35,7 @@ func (s *Store) ReadHistoryWithExecutionID(
 // readHistory reads the history of one execution; nil is the highest that anything is
 // stored of, which is not always the current one of an instance: an execution may have
 // been written without the instance. One event that cannot be decoded fails the call: a
-// history with a hole would be worse than none (pitfall P8).
+// history with a hole would be worse than none.
 func (s *Store) readHistory(
 	ctx context.Context, operation, instance string, executionID *uint64,
 ) ([]provider.Event, error) {

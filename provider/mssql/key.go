@@ -99,7 +99,7 @@ func lookupID(instance string) (text string, ok bool) {
 }
 
 // newToken returns a new lock token: 122 random bits, so that nobody guesses it and
-// no two are the same (pitfall P26).
+// no two are the same.
 func newToken() mssqldriver.UniqueIdentifier { return mssqldriver.UniqueIdentifier(uuid.New()) }
 
 // tokenText is the token as callers get it.

@@ -227,7 +227,7 @@ func cancelBatch(e *env) {
 }
 
 // scheduleAndCancel: an activity scheduled and cancelled in one turn is never
-// delivered (P11).
+// delivered.
 func scheduleAndCancel(e *env) {
 	e.create("order")
 	e.turn("order", provider.AckOrchestrationParams{

@@ -155,7 +155,7 @@ func deleteCascades(e *env) {
 }
 
 // deletePreventsAck: a turn that was running when its instance was deleted cannot
-// commit, and leaves nothing behind (P19).
+// commit, and leaves nothing behind.
 func deletePreventsAck(e *env) {
 	e.create("order")
 	e.wake("order")
@@ -272,7 +272,7 @@ func deleteAtomicOrphans(e *env) {
 }
 
 // staleActivity: a worker of the old life cannot complete, renew or abandon
-// anything of an instance recreated under the same id (P20).
+// anything of an instance recreated under the same id.
 func staleActivity(e *env) {
 	const rule = "§6.16: re-creation with the same id: stale tokens of the old life stay invalid"
 	e.createWithActivities("order", 2)

@@ -260,7 +260,7 @@ func deleteOrphanMessages(e *env) {
 }
 
 // deleteParentOfPending: a child whose parent was deleted before its first turn
-// starts, works and ends like any other (P17).
+// starts, works and ends like any other.
 func deleteParentOfPending(e *env) {
 	const rule = "§5.2: child whose parent was deleted: MUST succeed (no enforced foreign key on parent)"
 	e.create("root")
@@ -379,7 +379,7 @@ func atomicAllOrNothing(e *env) {
 }
 
 // deleteRacesAck: whether the turn's ack or the deletion comes first, nothing of
-// the instance is left (P19).
+// the instance is left.
 func deleteRacesAck(e *env) {
 	admin := e.admin()
 	for i := range 15 {
@@ -414,7 +414,7 @@ func deleteRacesAck(e *env) {
 }
 
 // deleteRacesWorker: whether a worker's ack or the deletion comes first, no
-// completion is left behind for a successor (P20).
+// completion is left behind for a successor.
 func deleteRacesWorker(e *env) {
 	admin := e.admin()
 	for i := range 15 {
@@ -443,7 +443,7 @@ func deleteRacesWorker(e *env) {
 
 // deleteRacesChild: a child that is created while its root is deleted either
 // stops the deletion, or is deleted with the root, or outlives it; no instance is
-// ever left half (P18).
+// ever left half.
 func deleteRacesChild(e *env) {
 	admin := e.admin()
 	for i := range 15 {

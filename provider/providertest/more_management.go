@@ -131,7 +131,7 @@ func infoUnknown(e *env) {
 	}
 }
 
-// infoTimes: creation and update times are about now, not 0 (P37), and in order.
+// infoTimes: creation and update times are about now, not 0, and in order.
 func infoTimes(e *env) {
 	const rule = "§2.1: audit timestamps SHOULD be epoch milliseconds too"
 	e.create("order")
@@ -200,7 +200,7 @@ func executionUnknown(e *env) {
 }
 
 // executionTimes: an execution starts with its own first turn and ends with the
-// turn that gave it a final status, whichever that is (P29).
+// turn that gave it a final status, whichever that is.
 func executionTimes(e *env) {
 	const rule = "§5.2 steps 4 and 8: started now; completed_at = now for Completed, Failed and ContinuedAsNew"
 	e.create("order")

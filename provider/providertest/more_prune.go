@@ -110,7 +110,7 @@ func pruneStrict(e *env) {
 }
 
 // pruneContinuedAsNew: executions that continued as new have a completion time
-// and are found by it (P29).
+// and are found by it.
 func pruneContinuedAsNew(e *env) {
 	e.createExecutions("order", 4)
 	future := e.completedAt("order", 3).Add(held)
@@ -156,7 +156,7 @@ func pruneKeepsInstance(e *env) {
 }
 
 // pruneKeepsKV: keys written by a pruned execution stay, as do the changes of the
-// running one (P15).
+// running one.
 func pruneKeepsKV(e *env) {
 	const rule = "§6.18: pruning the execution that wrote a key keeps the key"
 	e.create("order", event("order", 1, 2, setKey("old", "1")))

@@ -134,7 +134,7 @@ func statsHistory(e *env) {
 }
 
 // statsUTF8: sizes are bytes of UTF-8, not characters nor UTF-16 units, which
-// only non-ASCII text tells apart (P30).
+// only non-ASCII text tells apart.
 func statsUTF8(e *env) {
 	e.create("order")
 	before := e.stats("order").HistorySizeBytes

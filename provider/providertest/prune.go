@@ -99,7 +99,7 @@ func pruneBulk(e *env) {
 }
 
 // pruneBulkRunning: instances that run, for ever perhaps, are pruned like
-// finished ones (P16).
+// finished ones.
 func pruneBulkRunning(e *env) {
 	e.createExecutions("runs", 4)
 	e.createExecutions("done", 2)

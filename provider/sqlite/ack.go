@@ -270,7 +270,7 @@ func (r *turnResult) storeHistory(ctx context.Context, t *tx) error {
 }
 
 // storeStatus ends the execution, or sets it running again (step 8). Every end has a
-// time, continuing as new included, so that pruning by time finds it (pitfall P29).
+// time, continuing as new included, so that pruning by time finds it.
 func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 	status := r.Metadata.Status
 	if status == nil {

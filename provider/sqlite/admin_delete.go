@@ -107,7 +107,7 @@ func (t *tx) deleteTree(
 // deleteList deletes instances with all they have, after the checks of contract §6.16. With the
 // inbox goes the lease: a turn in progress cannot bring the instance back (pitfall
 // P19). With the queues go messages of the old life, which a new instance of the same
-// id must not get (pitfall P20). Sessions stay: they belong to workers.
+// id must not get. Sessions stay: they belong to workers.
 func (t *tx) deleteList(
 	ctx context.Context, operation string, instances []string, force bool,
 ) (provider.DeleteInstanceResult, error) {

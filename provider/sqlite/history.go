@@ -49,7 +49,7 @@ func (s *Store) readExecution(
 }
 
 // finishRead decodes what was read, after the transaction. One event that cannot be
-// decoded fails the call: a history with a hole would be worse than none (pitfall P8).
+// decoded fails the call: a history with a hole would be worse than none.
 func finishRead(
 	operation, instance string, executionID uint64, rows []sqlitedb.ReadExecutionRow, err error,
 ) ([]provider.Event, error) {
@@ -93,7 +93,7 @@ func (s *Store) AppendWithExecution(
 	})
 }
 
-// appendEvents inserts. It never replaces, and reads nothing back (pitfall P10).
+// appendEvents inserts. It never replaces, and reads nothing back.
 func (t *tx) appendEvents(
 	ctx context.Context, operation, instance string, execution int64, events []columns.Event,
 ) error {

@@ -122,7 +122,7 @@ func (t *tx) abandonTurn(ctx context.Context, operation string, given provider.A
 		params.Misfit = new(columns.Text(given.Misfit))
 	}
 	// Without a delay each message keeps the time it has: a new one would change
-	// nothing but the order (pitfall P23).
+	// nothing but the order.
 	if hideFor > 0 {
 		params.VisibleAt = new(t.now + hideFor)
 	}

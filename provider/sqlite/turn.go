@@ -126,7 +126,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, his
 }
 
 // dropOrphans deletes the batch of an instance that nobody has started. Kept, it
-// would be fetched again and again (pitfall P3).
+// would be fetched again and again.
 func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) error {
 	instance := found.Item.Instance
 	count, err := t.DeleteQueueMessages(ctx, instance, t.now)
@@ -270,7 +270,7 @@ func (t *tx) loadHistory(ctx context.Context, found *turn) error {
 
 // loadSnapshot reads the key-value map as the execution found it. What the
 // execution itself has changed stands in the delta and is left out: replay will
-// make the same changes again (pitfall P14).
+// make the same changes again.
 func (t *tx) loadSnapshot(ctx context.Context, found *turn) error {
 	rows, err := t.ReadSnapshot(ctx, found.Item.Instance)
 	if err != nil || len(rows) == 0 {

@@ -154,7 +154,7 @@ func OrUnknown(version *string) string {
 }
 
 // NameFromStart takes name and version from the first message that starts an
-// execution, wherever it stands in the batch (pitfall P6), and reports whether there
+// execution, wherever it stands in the batch, and reports whether there
 // is one.
 func NameFromStart(item *provider.OrchestrationItem) bool {
 	for _, m := range item.Messages {
@@ -195,7 +195,7 @@ func OnlyQueueMessages(messages []provider.WorkItem) bool {
 
 // DecodeHistory gives the item its history, or says why that is impossible: then the
 // item carries neither history nor snapshot, and the lock stands, so that the runtime
-// can count the attempts and in the end fail the instance (contract §5.1, pitfalls P8, P9).
+// can count the attempts and in the end fail the instance (contract §5.1).
 func DecodeHistory(item *provider.OrchestrationItem, history []Event) {
 	events, err := DecodeEvents(item.Instance, item.ExecutionID, history)
 	if err != nil {
