@@ -23,6 +23,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Definition names an activity with its input and output types. Definitions are
@@ -30,8 +31,9 @@ import (
 // activity and by orchestrations to call it.
 type Definition[I, O any] struct {
 	entry
-	name string
-	fn   func(ctx context.Context, input I) (O, error)
+	name  string
+	retry *retry.Policy
+	fn    func(ctx context.Context, input I) (O, error)
 }
 
 // entry lets workers register a definition.
@@ -42,19 +44,56 @@ type entry = registry.Entry
 //
 // Input and output travel as JSON, a string as its plain text.
 func New[I, O any](name string, fn func(ctx context.Context, input I) (O, error)) Definition[I, O] {
-	d := Definition[I, O]{name: name, fn: fn}
-	var run registry.ActivityFunc // stays nil without a function, which is an error when it is registered
-	if fn != nil {
-		run = d.run
-	}
-	d.entry = registry.NewEntry(func(r *registry.Registry) error { return r.AddActivity(name, run) })
-	return d
+	return Declare[I, O](name).Implement(fn)
 }
 
-// Named refers to an activity that another program defines. It can be called by
-// orchestrations and not be registered.
-func Named[I, O any](name string) Definition[I, O] {
-	return New[I, O](name, nil)
+// Declare names an activity whose function is elsewhere: in a package that only workers import, in another program, or
+// in a closure over what it needs. Orchestrations can call it. A worker registers what [Definition.Implement] returns.
+//
+//	var Charge = activity.Declare[Bill, Receipt]("Charge") // beside the orchestrations
+//
+//	worker.Register(Charge.Implement(payments.Charge)) // where the worker starts
+func Declare[I, O any](name string) Definition[I, O] {
+	return Definition[I, O]{name: name}.withEntry()
+}
+
+// Implement returns the definition with a function, which must have its input and output types. If the definition
+// already had a function, the new one replaces it.
+func (d Definition[I, O]) Implement(fn func(ctx context.Context, input I) (O, error)) Definition[I, O] {
+	d.fn = fn
+	return d.withEntry()
+}
+
+// WithRetry returns the definition with a retry policy and timeouts for all calls. They take the place of the worker's
+// policy (ActivityRetry in worker.Options), and those of a call (orchestration.WithRetry) take theirs. In either case a
+// Timeout, StartTimeout or RunTimeout of 0 keeps the value before. An invalid policy panics.
+//
+// The policy is part of the orchestrations that call the activity. A change of it affects instances that wait for a
+// failing activity, as a change of their code does.
+func (d Definition[I, O]) WithRetry(policy retry.Policy) Definition[I, O] {
+	if err := policy.Validate(); err != nil {
+		panic(fmt.Sprintf("activity %q: %v", d.name, err))
+	}
+	d.retry = &policy
+	return d.withEntry()
+}
+
+// Retry returns the policy that WithRetry set; ok is false when there is none.
+func (d Definition[I, O]) Retry() (policy retry.Policy, ok bool) {
+	if d.retry == nil {
+		return retry.Policy{}, false
+	}
+	return *d.retry, true
+}
+
+// withEntry returns the definition with what registers it as it is now.
+func (d Definition[I, O]) withEntry() Definition[I, O] {
+	var run registry.ActivityFunc // stays nil without a function, which is an error when it is registered
+	if d.fn != nil {
+		run = d.run
+	}
+	d.entry = registry.NewEntry(func(r *registry.Registry) error { return r.AddActivity(d.name, run) })
+	return d
 }
 
 // Name is the name the activity is recorded under.

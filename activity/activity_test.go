@@ -63,7 +63,7 @@ func TestPayloads(t *testing.T) {
 
 func TestNamedCannotBeRegistered(t *testing.T) {
 	t.Parallel()
-	if err := registry.New().Add(activity.Named[string, string]("Elsewhere")); !errors.Is(err, registry.ErrInvalid) {
+	if err := registry.New().Add(activity.Declare[string, string]("Elsewhere")); !errors.Is(err, registry.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }

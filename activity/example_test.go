@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // An activity is an ordinary function with a context: it may do what it likes, and
@@ -62,11 +63,28 @@ func ExampleDefinition() {
 	// Output: WaitForPayment
 }
 
-// An activity that another program runs is called by its name and types.
-func ExampleNamed() {
-	charge := activity.Named[int, string]("Charge") // for orchestration.Activity
-	fmt.Println(charge.Name())
+// Charge stands beside the orchestrations that call it. Only the workers know payments.
+var Charge = activity.Declare[int, string]("Charge")
+
+type payments struct{ currency string }
+
+func (p payments) charge(_ context.Context, amount int) (string, error) {
+	return fmt.Sprint("receipt for ", amount, " ", p.currency), nil
+}
+
+// An activity that is declared in one place and implemented in another. With other types it does not compile.
+func ExampleDefinition_Implement() {
+	registered := Charge.Implement(payments{"euros"}.charge) // for the worker's Register
+	fmt.Println(registered.Name())
 	// Output: Charge
+}
+
+// A policy in the definition applies to every call.
+func ExampleDefinition_WithRetry() {
+	lookup := activity.Declare[string, int]("Lookup").WithRetry(retry.Policy{MaxAttempts: 5, Timeout: time.Minute})
+	policy, _ := lookup.Retry()
+	fmt.Println(policy.MaxAttempts, policy.Timeout)
+	// Output: 5 1m0s
 }
 
 // An activity may ask which orchestration has called it. Outside a worker nobody knows.

@@ -13,7 +13,7 @@ const maxDetails = 32 << 10
 // Heartbeat reports the progress of an activity to its next attempt, where [LastHeartbeat] returns
 // the details of the last heartbeat. The next attempt is the same call if its worker has died,
 // stopped or lost the lease, and the next call of orchestration.WithRetry if this one has failed.
-// After an attempt that took longer than orchestration.RetryPolicy.Timeout, the details are those
+// After an attempt that took longer than retry.Policy.Timeout, the details are those
 // of the attempts before it.
 //
 // It returns at once and costs little, however often it is called: the first details are stored at

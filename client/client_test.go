@@ -20,14 +20,20 @@ import (
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 )
 
+// startText starts an orchestration that is known by its name.
+func startText(ctx context.Context, c *client.Client, name, instance, input string, options ...client.StartOption) error {
+	_, err := client.Start(ctx, c, orchestration.Declare[string, string](name), instance, input, options...)
+	return err
+}
+
 // What each call puts into the queue.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	c := client.New(store)
 	ctx := t.Context()
-	typed := orchestration.Named[map[string]int, int]("Typed")
-	run, err := client.Start(ctx, c, typed, "i", map[string]int{"sku": 7}, client.AtVersion("2.0.0"))
+	typed := orchestration.Declare[map[string]int, int]("Typed")
+	run, err := client.Start(ctx, c, typed.AtVersion("2.0.0"), "i", map[string]int{"sku": 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +41,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("instance %s", run.Instance())
 	}
 	for _, err := range []error{
-		c.StartNamed(ctx, "Untyped", "i", "plain", client.UseExisting()),
+		startText(ctx, c, "Untyped", "i", "plain", client.UseExisting()),
 		c.RaiseEvent(ctx, "i", "event", 42),
 		c.RaiseEvent(ctx, "i", "event", nil),
 		c.Enqueue(ctx, "i", "queue", `"quoted"`),
@@ -66,10 +72,10 @@ func TestMistakes(t *testing.T) {
 	c := client.New(openStore(t))
 	refusing := client.New(providerfault.New(openStore(t), providerfault.Rule{Fault: providerfault.Fault{Fail: providerfault.Refused()}}))
 	ctx := t.Context()
-	_, reserved := client.Start(ctx, c, orchestration.Named[string, string]("O"), "sub::7", "x", client.AtVersion("1.0.0"))
+	_, reserved := client.Start(ctx, c, orchestration.Declare[string, string]("O").AtVersion("1.0.0"), "sub::7", "x")
 	_, noStats := refusing.Stats(ctx, "i")
-	_, noName := client.Start(ctx, c, orchestration.Named[string, string](""), "i", "x")
-	_, noJSON := client.Start(ctx, c, orchestration.Named[float64, string]("O"), "i", math.NaN())
+	_, noName := client.Start(ctx, c, orchestration.Declare[string, string](""), "i", "x")
+	_, noJSON := client.Start(ctx, c, orchestration.Declare[float64, string]("O"), "i", math.NaN())
 	_, noStatus := refusing.Status(ctx, "i")
 	_, noKeys := refusing.KVAll(ctx, "i")
 	_, _, noKey := client.KV[int](ctx, refusing, "i", "k")
@@ -79,24 +85,24 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{noName, provider.ErrInvalidArgument, `starting  "i": the orchestration has no name: invalid argument`},
-		{c.StartNamed(ctx, "Caf\xe9", "i", ""), provider.ErrInvalidArgument, "starting Caf\xe9 \"i\": the orchestration's name is not valid UTF-8: invalid argument"},
+		{startText(ctx, c, "Caf\xe9", "i", ""), provider.ErrInvalidArgument, "starting Caf\xe9 \"i\": the orchestration's name is not valid UTF-8: invalid argument"},
 		{reserved, provider.ErrInvalidArgument, `starting O "sub::7": invalid argument: instance id 'sub::7' uses the reserved sub-orchestration marker 'sub::'`},
 		{
-			c.StartNamed(ctx, "O", "a::sub::7", ""), provider.ErrInvalidArgument,
+			startText(ctx, c, "O", "a::sub::7", ""), provider.ErrInvalidArgument,
 			`starting O "a::sub::7": invalid argument: instance id 'a::sub::7' uses the reserved sub-orchestration marker 'sub::'`,
 		},
 		{noStats, provider.ErrInvalidArgument, `reading the sizes of "i": get_instance_stats: injected: refused`},
 		{noJSON, nil, `starting O "i": json: unsupported value: NaN`},
 		{c.RaiseEvent(ctx, "i", "e", math.NaN()), nil, `raising event "e": data: json: unsupported value: NaN`},
 		{c.Enqueue(ctx, "i", "q", math.NaN()), nil, `enqueueing to "q": message: json: unsupported value: NaN`},
-		{refusing.StartNamed(ctx, "O", "i", ""), provider.ErrInvalidArgument, `starting O "i": enqueue_for_orchestrator: injected: refused`},
+		{startText(ctx, refusing, "O", "i", ""), provider.ErrInvalidArgument, `starting O "i": enqueue_for_orchestrator: injected: refused`},
 		{refusing.RaiseEvent(ctx, "i", "e", ""), provider.ErrInvalidArgument, `raising event "e" for "i": enqueue_for_orchestrator: injected: refused`},
 		{refusing.Enqueue(ctx, "i", "q", ""), provider.ErrInvalidArgument, `enqueueing to "q" of "i": enqueue_for_orchestrator: injected: refused`},
 		{refusing.Cancel(ctx, "i", ""), provider.ErrInvalidArgument, `cancelling "i": enqueue_for_orchestrator: injected: refused`},
 		{noStatus, provider.ErrInvalidArgument, `reading the status of "i": read: injected: refused`},
 		{noKeys, provider.ErrInvalidArgument, `reading the keys of "i": get_kv_all_values: injected: refused`},
 		{noKey, provider.ErrInvalidArgument, `reading key "k" of "i": get_kv_value: injected: refused`},
-		{c.StartNamed(ctx, "O", "", ""), provider.ErrInvalidArgument, ""},
+		{startText(ctx, c, "O", "", ""), provider.ErrInvalidArgument, ""},
 	} {
 		if test.err == nil || test.is != nil && !errors.Is(test.err, test.is) || test.want != "" && test.err.Error() != test.want {
 			t.Errorf("error\n got %v\nwant %s", test.err, test.want)

@@ -166,9 +166,10 @@ func ExampleInTx() {
 func ExampleAttach() {
 	ctx, c, stop := working()
 	defer stop()
-	check(c.StartNamed(ctx, "Order", "order-1", "table"))
+	_, err := client.Start(ctx, c, orchestration.Declare[string, string]("Order"), "order-1", "table")
+	check(err)
 	// A message waits for its reader; an event needs somebody who waits for it.
-	_, err := c.WaitForCustomStatus(ctx, "order-1", 0)
+	_, err = c.WaitForCustomStatus(ctx, "order-1", 0)
 	check(err)
 	check(c.RaiseEvent(ctx, "order-1", "approve", true))
 	fmt.Println(client.Attach[string](c, "order-1").Wait(ctx))
@@ -287,7 +288,8 @@ func ExampleClient_Status() {
 	check(err)
 	fmt.Println(status.State, status.Finished())
 
-	check(c.StartNamed(ctx, "Order", "order-1", "chair", client.AtVersion("1.0.0")))
+	_, err = client.Start(ctx, c, orchestration.Declare[string, string]("Order").AtVersion("1.0.0"), "order-1", "chair")
+	check(err)
 	check(c.Cancel(ctx, "order-1", "too expensive"))
 	status, err = c.Wait(ctx, "order-1")
 	check(err)

@@ -188,7 +188,7 @@ func TestRunLooksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newTelling()
-		run, err := client.Start(t.Context(), client.New(store), orchestration.Named[int, int]("O"), "i", 1)
+		run, err := client.Start(t.Context(), client.New(store), orchestration.Declare[int, int]("O"), "i", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ func TestToldOutcomeIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newTelling()
-		run, err := client.Start(t.Context(), client.New(knowing{store}), orchestration.Named[int, int]("O"), "i", 1)
+		run, err := client.Start(t.Context(), client.New(knowing{store}), orchestration.Declare[int, int]("O"), "i", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestToldOutcomeIsNotAskedFor(t *testing.T) {
 func TestForgottenRunListensNoMore(t *testing.T) {
 	t.Parallel()
 	store := newTelling()
-	if _, err := client.Start(t.Context(), client.New(store), orchestration.Named[int, int]("O"), "i", 1); err != nil {
+	if _, err := client.Start(t.Context(), client.New(store), orchestration.Declare[int, int]("O"), "i", 1); err != nil {
 		t.Fatal(err)
 	}
 	stopped := func() bool {

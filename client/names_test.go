@@ -434,7 +434,7 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	c := client.New(store)
-	nobody := activity.Named[string, string]("Nobody")
+	nobody := activity.Declare[string, string]("Nobody")
 	many := orchestration.New("Many", func(ctx *orchestration.Context, _ string) (string, error) {
 		orchestration.Timer(ctx, 0)
 		orchestration.Dequeue[string](ctx, "q")

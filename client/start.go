@@ -17,7 +17,6 @@ import (
 
 // Options of a start.
 type startOptions struct {
-	version                *string
 	useExisting, replacing bool
 	messages               []message
 	tx                     TxOption
@@ -29,18 +28,13 @@ type message struct {
 	err         error
 }
 
-// StartOption changes how an orchestration is started. See [AtVersion], [UseExisting],
-// [ReplaceFinished], [WithMessage] and [InTx].
+// StartOption changes how an orchestration is started. See [UseExisting], [ReplaceFinished],
+// [WithMessage] and [InTx].
 type StartOption interface{ ofStart(o *startOptions) }
 
 type startOption func(*startOptions)
 
 func (f startOption) ofStart(o *startOptions) { f(o) }
-
-// AtVersion starts exactly that version instead of the one the worker chooses.
-func AtVersion(version string) StartOption {
-	return startOption(func(o *startOptions) { o.version = &version })
-}
 
 // UseExisting starts nothing when the instance id is used. Start then returns the run of the instance that has the
 // id, whatever its orchestration. It makes a repeated start harmless, for example after the answer to the first was
@@ -80,6 +74,9 @@ func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 // [*AlreadyExistsError]; [UseExisting] and [ReplaceFinished] change that. Of several starts of one id at the same
 // time, one succeeds and the others get the error.
 //
+// For an orchestration that is only known by its name, use [orchestration.Declare] with the types of its input and
+// output; json.RawMessage fits all.
+//
 // If the store's answer is lost, the instance may have been started nevertheless. Use [UseExisting] to start again.
 //
 // Error: [provider.ErrInvalidArgument] for a definition without a name or with a name that is not valid UTF-8, which no
@@ -90,7 +87,11 @@ func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definitio
 	since := c.listenForEnd(instance)
 	made := false
 	if err == nil {
-		made, err = c.start(ctx, def.Name(), instance, text, options)
+		item := provider.StartOrchestrationItem{Instance: instance, Orchestration: def.Name(), Input: text, ExecutionID: 1}
+		if version := def.WantedVersion(); version != "" {
+			item.Version = &version
+		}
+		made, err = c.start(ctx, item, options)
 	}
 	if err != nil || !made {
 		since.stop()
@@ -106,52 +107,37 @@ func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definitio
 	return run, nil
 }
 
-// StartNamed is [Start] for an orchestration that is only known by its name.
-func (c *Client) StartNamed(ctx context.Context, name, instance string, input any, options ...StartOption) error {
-	text, err := payload.Encode(input)
-	if err == nil {
-		_, err = c.start(ctx, name, instance, text, options)
-	}
-	if err != nil {
-		return fmt.Errorf("starting %s %q: %w", name, instance, err)
-	}
-	return nil
-}
-
 // start reports whether it has made the instance.
-func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) (made bool, err error) {
-	var headers string
+func (c *Client) start(ctx context.Context, item provider.StartOrchestrationItem, options []StartOption) (made bool, err error) {
 	if c.hook != nil {
 		var ended func(error)
-		if headers, ended = c.hook.Start(ctx, hook.Start{Instance: instance, Orchestration: name}); ended != nil {
+		item.Headers, ended = c.hook.Start(ctx, hook.Start{Instance: item.Instance, Orchestration: item.Orchestration})
+		if ended != nil {
 			defer func() { ended(err) }()
 		}
 	}
-	return c.startWith(ctx, name, instance, input, headers, options)
+	return c.startWith(ctx, item, options)
 }
 
 // startWith is start with the hook's headers.
-func (c *Client) startWith(ctx context.Context, name, instance, input, headers string, options []StartOption) (made bool, err error) {
+func (c *Client) startWith(ctx context.Context, item provider.StartOrchestrationItem, options []StartOption) (made bool, err error) {
 	var o startOptions
 	for _, option := range options {
 		option.ofStart(&o)
 	}
-	if name == "" {
+	if item.Orchestration == "" {
 		return false, fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
 	}
-	if !utf8.ValidString(name) {
+	if !utf8.ValidString(item.Orchestration) {
 		return false, fmt.Errorf("the orchestration's name is not valid UTF-8: %w", provider.ErrInvalidArgument)
 	}
-	if err := history.CheckInstanceID(instance); err != nil {
+	if err := history.CheckInstanceID(item.Instance); err != nil {
 		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
-	item := provider.StartOrchestrationItem{
-		Instance: instance, Orchestration: name, Version: o.version, ExecutionID: 1, Headers: headers,
-	}
-	if item.Input, err = c.codec.Encode(ctx, input); err != nil {
+	if item.Input, err = c.codec.Encode(ctx, item.Input); err != nil {
 		return false, err
 	}
-	messages, err := o.items(ctx, c.codec, instance)
+	messages, err := o.items(ctx, c.codec, item.Instance)
 	if err != nil {
 		return false, err
 	}
@@ -160,7 +146,7 @@ func (c *Client) startWith(ctx context.Context, name, instance, input, headers s
 	}
 	use, err := c.startIn(ctx, o.tx, item, messages, o.useExisting)
 	if err == nil && use != nil && o.replacing && use.Status.Ended() {
-		if err := c.remove(ctx, instance); err != nil {
+		if err := c.remove(ctx, item.Instance); err != nil {
 			return false, err
 		}
 		use, err = c.startIn(ctx, o.tx, item, messages, o.useExisting)
@@ -168,7 +154,7 @@ func (c *Client) startWith(ctx context.Context, name, instance, input, headers s
 	if err != nil || use == nil || o.useExisting {
 		return err == nil && use == nil, err
 	}
-	return false, &AlreadyExistsError{Instance: instance, Name: use.Name, State: stateOf(use)}
+	return false, &AlreadyExistsError{Instance: item.Instance, Name: use.Name, State: stateOf(use)}
 }
 
 // items are the messages of a start.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -17,7 +18,7 @@ func TestStats(t *testing.T) {
 	store := openStore(t)
 	c := client.New(store)
 	ctx := t.Context()
-	if err := c.StartNamed(ctx, "O", "i", ""); err != nil {
+	if _, err := client.Start(ctx, c, orchestration.Declare[string, any]("O"), "i", ""); err != nil {
 		t.Fatal(err)
 	}
 	if stats, err := c.Stats(ctx, "i"); err != nil || stats != nil {

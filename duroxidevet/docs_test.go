@@ -18,9 +18,9 @@ type bill struct {
 }
 
 var (
-	charge    = activity.Named[bill, string]("Charge")
-	release   = activity.Named[string, string]("Release")
-	readPrice = activity.Named[string, string]("ReadPrice")
+	charge    = activity.Declare[bill, string]("Charge")
+	release   = activity.Declare[string, string]("Release")
+	readPrice = activity.Declare[string, string]("ReadPrice")
 )
 `
 

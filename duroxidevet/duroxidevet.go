@@ -42,6 +42,7 @@ var Analyzer = &analysis.Analyzer{
 const (
 	library       = "github.com/duroxide/duroxide-go"
 	orchestration = library + "/orchestration"
+	retrying      = library + "/retry"
 	activity      = library + "/activity"
 )
 

@@ -135,7 +135,7 @@ func (w *walk) root(lit *ast.FuncLit, stack []ast.Node) bool {
 	return true
 }
 
-// policyCallback reports whether a literal in that place is a function of an orchestration.RetryPolicy, which a replay
+// policyCallback reports whether a literal in that place is a function of a retry.Policy, which a replay
 // calls again.
 func (w *walk) policyCallback(stack []ast.Node) bool {
 	if len(stack) == 0 {
@@ -144,10 +144,10 @@ func (w *walk) policyCallback(stack []ast.Node) bool {
 	switch parent := stack[len(stack)-1].(type) {
 	case *ast.KeyValueExpr:
 		if lit, ok := stack[len(stack)-2].(*ast.CompositeLit); ok {
-			return isNamed(w.TypesInfo.TypeOf(lit), "RetryPolicy")
+			return isOf(w.TypesInfo.TypeOf(lit), retrying, "Policy")
 		}
 	case *ast.CallExpr:
-		return isNamed(w.TypesInfo.TypeOf(parent.Fun), "Backoff")
+		return isOf(w.TypesInfo.TypeOf(parent.Fun), retrying, "Backoff")
 	}
 	return false
 }

@@ -149,9 +149,12 @@ func namedOf(t types.Type) *types.Named {
 }
 
 // isNamed reports whether a type, or what it points to, is that one of package orchestration.
-func isNamed(t types.Type, name string) bool {
+func isNamed(t types.Type, name string) bool { return isOf(t, orchestration, name) }
+
+// isOf reports whether a type, or what it points to, is that one of a package.
+func isOf(t types.Type, pkg, name string) bool {
 	named := namedOf(t)
-	return named != nil && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == orchestration && named.Obj().Name() == name
+	return named != nil && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == pkg && named.Obj().Name() == name
 }
 
 // isContext reports whether a type is *orchestration.Context.

@@ -44,7 +44,7 @@ var mutations = []mutation{
 	{"a key by chance", payments, "ctx.Info().Instance", "uuid.NewString()", "random"},
 	{"a key from the system's randomness", payments, "ctx.Info().Instance", "crand.Text()", "random"},
 	{"a key from a method", payments, "ctx.Info().Instance", "keys{}.next()@end type keys struct{}\n\nfunc (keys) next() string { return uuid.New().String() }", "random"},
-	{"a pause by chance", payments, "orchestration.Exponential(200*time.Millisecond, 2, time.Minute)", "func(int) time.Duration { return time.Duration(rand.IntN(100)) * time.Millisecond }", "random"},
+	{"a pause by chance", payments, "retry.Exponential(200*time.Millisecond, 2, time.Minute)", "func(int) time.Duration { return time.Duration(rand.IntN(100)) * time.Millisecond }", "random"},
 	{"one city is drawn", hello, greets, "	cities = cities[:rand.IntN(len(cities))+1]\n" + greets, "random"},
 	{"a release in a goroutine", orders, "		_, releaseErr := orchestration.Activity(ctx, release, o.Item).Await()\n		return \"\", errors.Join(err, releaseErr)", "		go func() { _, _ = orchestration.Activity(ctx, release, o.Item).Await() }()\n		return \"\", err", "goroutine"},
 	{"greetings in goroutines", hello, greets, "	greetings = make([]*orchestration.Future[string], len(cities))\n	var all sync.WaitGroup\n	for i, city := range cities {\n		all.Go(func() { greetings[i] = orchestration.Activity(ctx, greet, city) })\n	}\n	all.Wait()\n", "goroutine"},

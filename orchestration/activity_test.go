@@ -84,17 +84,17 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 		var err error
 		switch from {
 		case "activity's result":
-			_, err = orchestration.Activity(ctx, activity.Named[string, int]("Greet"), "secret").Await()
+			_, err = orchestration.Activity(ctx, activity.Declare[string, int]("Greet"), "secret").Await()
 		case "activity's input":
-			_, err = orchestration.Activity(ctx, activity.Named[string, int]("Double"), "secret").Await()
+			_, err = orchestration.Activity(ctx, activity.Declare[string, int]("Double"), "secret").Await()
 		case "event":
 			event := orchestration.WaitForEvent[int](ctx, "e")
 			ctx.SetCustomStatus("waiting")
 			_, err = event.Await()
 		case "child's input":
-			_, err = orchestration.Sub(ctx, orchestration.Named[string, string]("TakesNumber"), "secret").Await()
+			_, err = orchestration.Sub(ctx, orchestration.Declare[string, string]("TakesNumber"), "secret").Await()
 		case "child's result":
-			_, err = orchestration.Sub(ctx, orchestration.Named[string, int]("Says"), "secret").Await()
+			_, err = orchestration.Sub(ctx, orchestration.Declare[string, int]("Says"), "secret").Await()
 		}
 		return "", err
 	})
@@ -122,7 +122,7 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 		}
 	}
 	// And the client's own view of a result.
-	if err := e.client.StartNamed(t.Context(), "Says", "says", "secret"); err != nil {
+	if _, err := client.Start(t.Context(), e.client, orchestration.Declare[string, any]("Says"), "says", "secret"); err != nil {
 		t.Fatal(err)
 	}
 	want := `result of "says": cannot decode 6 bytes into int: invalid JSON at byte 1`

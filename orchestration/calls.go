@@ -7,13 +7,14 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Activity schedules an activity. It does not block: schedule several and
 // [Join] them to run them side by side.
 func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, options ...ActivityOption) *Future[O] {
 	source := fmt.Sprintf("activity %q", def.Name())
-	o := activityOptions{retry: defaultRetry(ctx, def.Name())}
+	o := activityOptions{retry: activityRetry(ctx, def)}
 	for _, option := range options {
 		option.ofActivity(&o)
 	}
@@ -32,7 +33,7 @@ func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, op
 // activityOptions are nil where nothing was asked for.
 type activityOptions struct {
 	session, tag *string
-	retry        *RetryPolicy
+	retry        *retry.Policy
 }
 
 // ActivityOption changes how an activity is called. See [InSession], [WithTag] and
@@ -86,10 +87,7 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 
 // Dequeue receives the next message of a queue of this instance: first in, first out, including messages that arrived
 // before the call. A message is read when its future is awaited, wins a [Select] or an [Any], or reports that it is
-// ready. The first 100 unread messages survive [ContinueAsNew].
-//
-// A function that reads more than 100 waiting messages in a row fails. Let a loop that may find so many sleep after
-// every 50.
+// ready. Unread messages survive [ContinueAsNew], in their order.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
@@ -97,12 +95,10 @@ func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 // subOptions are empty where nothing was asked for.
 type subOptions struct {
 	instance string
-	version  *string
-	retry    *RetryPolicy
+	retry    *retry.Policy
 }
 
-// SubOption changes how a sub-orchestration is called. See [WithInstanceID], [AtVersion]
-// and [CallOption].
+// SubOption changes how a sub-orchestration is called. See [WithInstanceID] and [CallOption].
 type SubOption interface{ ofSub(o *subOptions) }
 
 type subOption func(*subOptions)
@@ -119,21 +115,16 @@ func WithInstanceID(id string) SubOption {
 	return subOption(func(o *subOptions) { o.instance = id })
 }
 
-// AtVersion starts the given version instead of the one that the worker chooses.
-func AtVersion(version string) SubOption {
-	return subOption(func(o *subOptions) { o.version = &version })
-}
-
 // Sub starts a sub-orchestration and returns a future of its result. If this orchestration ends first, the
 // sub-orchestration is cancelled. To start one that outlives this orchestration, use [Detach].
 func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
 	ctx.mustOwn()
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
-	var o subOptions
+	o := subOptions{retry: def.retry}
 	for _, option := range options {
 		option.ofSub(&o)
 	}
-	action := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input), Version: o.version}
+	action := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input), Version: def.wantedOrNil()}
 	return attempts(ctx, "sub-orchestration", source, o.retry, func(attempt int, _ string) *Future[O] {
 		action.Instance = o.instance
 		if o.instance != "" && attempt > 1 {
@@ -149,15 +140,14 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input I) {
 	ctx.mustOwn()
 	ctx.env.Emit(replay.StartDetached{
-		Name: def.Name(), Instance: instance,
+		Name: def.Name(), Instance: instance, Version: def.wantedOrNil(),
 		Input: encode(fmt.Sprintf("input of orchestration %q", def.Name()), input),
 	})
 }
 
 // ContinueAsNew ends this execution and starts the next one with the given input and an empty history. Use it to keep
-// the history of a loop short. The first 100 unread messages of all queues together move to the next execution, in
-// their order. Later messages are lost; the worker's log, the history and client.Status show how many. ContinueAsNew
-// does not return, except with [ErrCancelled] while the orchestration cleans up. A function can end with
+// the history of a loop short. Unread messages of its queues wait for the next execution, in their order. ContinueAsNew does
+// not return, except with [ErrCancelled] while the orchestration cleans up. A function can end with
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
 func ContinueAsNew(ctx *Context, input any) error {
@@ -184,19 +174,19 @@ func ContinueAsNewVersion(ctx *Context, version string, input any) error {
 //	return definition.ContinueAsNew(ctx, next)
 //
 // The definition must have the name of the running orchestration. Go does not allow a package variable in its own
-// initialization, so a function that the definition contains uses [Named] instead.
+// initialization, so make the variable with [Declare], and give it the function where the worker registers it.
 func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
 	if name := ctx.Info().Name; name != d.name {
 		panic(fmt.Sprintf("orchestration %q cannot continue as %q", name, d.name))
 	}
 	var none O
-	return none, ContinueAsNew(ctx, input)
+	return none, continueAsNew(ctx, d.wantedOrNil(), input)
 }
 
 // Built-in activities, which every worker runs.
 var (
-	newGUID = activity.Named[string, string](registry.NewGUID)
-	utcNow  = activity.Named[string, int64](registry.UTCNow)
+	newGUID = activity.Declare[string, string](registry.NewGUID)
+	utcNow  = activity.Declare[string, int64](registry.UTCNow)
 )
 
 // NewGUID returns a random UUID that stays the same on replay.

@@ -19,7 +19,7 @@ func TestCancellation(t *testing.T) {
 	cleaned := atomic.Bool{}
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
 		done := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child"))
-		grand := orchestration.Sub(ctx, orchestration.Named[string, string]("Parent2"), "", orchestration.WithInstanceID("middle"))
+		grand := orchestration.Sub(ctx, orchestration.Declare[string, string]("Parent2"), "", orchestration.WithInstanceID("middle"))
 		_, err := orchestration.Join(done, grand)
 		cleaned.Store(true)
 		return "", err

@@ -282,7 +282,7 @@ func TestChannelsUnderEvictions(t *testing.T) {
 // runs (Definition.ContinueAsNew).
 func TestContinueAsNewByDefinition(t *testing.T) {
 	t.Parallel()
-	loop := orchestration.Named[int, string]("Loop")
+	loop := orchestration.Declare[int, string]("Loop")
 	def := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (string, error) {
 		if n == 3 {
 			return "three", nil

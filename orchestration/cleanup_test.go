@@ -17,9 +17,10 @@ import (
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
-var refund = activity.Named[string, string]("Refund")
+var refund = activity.Declare[string, string]("Refund")
 
 // cleaning is an orchestration with a clean-up of a minute.
 func cleaning(fn func(ctx *orchestration.Context, input string) (string, error)) orchestration.Definition[string, string] {
@@ -157,7 +158,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 		{
 			"a retry makes no more attempts",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
-				return orchestration.Activity(ctx, charge, "", orchestration.WithRetry(orchestration.RetryPolicy{Timeout: time.Second})).Await()
+				return orchestration.Activity(ctx, charge, "", orchestration.WithRetry(retry.Policy{Timeout: time.Second})).Await()
 			}),
 			[]string{"2 fails no", "cancel why"},
 			[]string{
@@ -329,7 +330,7 @@ func TestSagasUnderFaults(t *testing.T) {
 		sideBySide, parallel := rapid.Bool().Draw(r, "side by side"), rapid.IntRange(1, 3).Draw(r, "parallel")
 		choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 60, 60).Draw(r, "choices")
 		kept := rapid.SliceOfN(rapid.Bool(), 60, 60).Draw(r, "kept")
-		retry := orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: tries, Backoff: orchestration.Constant(time.Second)})
+		retry := orchestration.WithRetry(retry.Policy{MaxAttempts: tries, Backoff: retry.Constant(time.Second)})
 		def := cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 			saga := orchestration.Saga{SideBySide: sideBySide}
 			_, err := orchestration.Map(ctx, []string{"a", "b", "c", "d", "e"}, parallel,
@@ -546,13 +547,13 @@ func TestCancellationGoesAlongOnAStore(t *testing.T) {
 // does, puts its clean-up off once and not for ever.
 func TestCancellationOfALoopThatNeverWaits(t *testing.T) {
 	t.Parallel()
-	name := orchestration.Named[int, int]("Loop")
+	name := orchestration.Declare[int, int]("Loop")
 	def := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (int, error) {
 		_, err := name.ContinueAsNew(ctx, n+1)
 		_, released := orchestration.Activity(ctx.Detached(), charge, "").Await()
 		return 0, errors.Join(err, released)
 	}).WithCleanup(time.Minute)
-	e := newEngine(t, def, activity.New(charge.Name(), func(context.Context, string) (string, error) { return "", nil }))
+	e := newEngine(t, def, charge.Implement(func(context.Context, string) (string, error) { return "", nil }))
 	run, err := client.Start(t.Context(), e.client, def, "loop", 0)
 	if err != nil {
 		t.Fatal(err)

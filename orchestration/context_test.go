@@ -93,7 +93,7 @@ func TestSelectOfNothing(t *testing.T) {
 func TestValuesWithoutJSON(t *testing.T) {
 	t.Parallel()
 	type unfit struct{ C chan int }
-	child := orchestration.Named[unfit, string]("Child")
+	child := orchestration.Declare[unfit, string]("Child")
 	def := orchestration.New("Unfit", func(ctx *orchestration.Context, where string) (unfit, error) {
 		switch where {
 		case "sub":

@@ -7,6 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Definition names an orchestration with its input and output types. Definitions
@@ -18,6 +19,9 @@ type Definition[I, O any] struct {
 	version string
 	fn      func(ctx *Context, input I) (O, error)
 	cleanup time.Duration
+	// wanted is the version that starts ask for, empty for the one that the worker chooses.
+	wanted string
+	retry  *retry.Policy
 }
 
 // entry lets workers register a definition.
@@ -29,12 +33,21 @@ type entry = registry.Entry
 // Input and output are encoded as JSON, except that a string is stored as its plain text. If the function returns an
 // error or panics, the instance fails with that text.
 func New[I, O any](name string, fn func(ctx *Context, input I) (O, error)) Definition[I, O] {
-	return Definition[I, O]{name: name, version: registry.DefaultVersion, fn: fn}.withEntry()
+	return Declare[I, O](name).Implement(fn)
 }
 
-// Named refers to an orchestration that another program defines. It can be started but not registered.
-func Named[I, O any](name string) Definition[I, O] {
-	return New[I, O](name, nil)
+// Declare names an orchestration whose function is elsewhere: in a package that only workers import, in another
+// program, or in a function that itself uses the definition, for example to continue as new. Clients and orchestrations
+// can start it. A worker registers what [Definition.Implement] returns.
+func Declare[I, O any](name string) Definition[I, O] {
+	return Definition[I, O]{name: name, version: registry.DefaultVersion}.withEntry()
+}
+
+// Implement returns the definition with a function, which must have its input and output types. If the definition
+// already had a function, the new one replaces it.
+func (d Definition[I, O]) Implement(fn func(ctx *Context, input I) (O, error)) Definition[I, O] {
+	d.fn = fn
+	return d.withEntry()
 }
 
 // WithVersion returns the definition under another version, "major.minor.patch".
@@ -42,9 +55,39 @@ func Named[I, O any](name string) Definition[I, O] {
 // version beside the new one, in rising order, until its instances are done.
 //
 // The version applies to registration only. For a start the worker chooses the latest version, or the one set by its
-// Pin method. [AtVersion] and client.AtVersion start a given version.
+// Pin method. [Definition.AtVersion] asks for a given version.
 func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	d.version = version
+	return d.withEntry()
+}
+
+// AtVersion returns the definition with which a start asks for a version, "major.minor.patch": client.Start, [Sub],
+// [Detach] and [Definition.ContinueAsNew]. Without it, or with "", the worker chooses. It has no effect on what a worker
+// registers, which is [Definition.WithVersion].
+func (d Definition[I, O]) AtVersion(version string) Definition[I, O] {
+	d.wanted = version
+	return d.withEntry()
+}
+
+// WantedVersion returns the version that [Definition.AtVersion] set, empty when the worker chooses.
+func (d Definition[I, O]) WantedVersion() string { return d.wanted }
+
+// wantedOrNil is nil where WantedVersion is empty.
+func (d Definition[I, O]) wantedOrNil() *string {
+	if d.wanted == "" {
+		return nil
+	}
+	return &d.wanted
+}
+
+// WithRetry returns the definition with a retry policy and timeouts for all calls as a sub-orchestration. Those of a
+// call ([WithRetry]) take their place, but a Timeout of 0 keeps the definition's. A client's start is not retried. An
+// invalid policy panics.
+func (d Definition[I, O]) WithRetry(policy retry.Policy) Definition[I, O] {
+	if err := policy.Validate(); err != nil {
+		panic(fmt.Sprintf("orchestration %q: %v", d.name, err))
+	}
+	d.retry = &policy
 	return d.withEntry()
 }
 

@@ -98,7 +98,7 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 		work := orchestration.Activity(ctx, hang, "")
 		event := orchestration.WaitForEvent[string](ctx, "e")
 		queue := orchestration.Dequeue[string](ctx, "q")
-		child := orchestration.Sub(ctx, orchestration.Named[string, string]("Forever"), "")
+		child := orchestration.Sub(ctx, orchestration.Declare[string, string]("Forever"), "")
 		winner := orchestration.Select(work, event, queue, child, orchestration.Timer(ctx, 0))
 		_, workErr := work.Await()
 		_, eventErr := event.Await()

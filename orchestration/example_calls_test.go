@@ -9,6 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // The result of an activity that takes too long is not waited for.
@@ -30,12 +31,12 @@ func ExampleWithTimeout() {
 func ExampleBackoff() {
 	for attempt := range 3 {
 		fmt.Println(
-			orchestration.Constant(time.Second)(attempt+1),
-			orchestration.Linear(time.Second, time.Minute)(attempt+1),
-			orchestration.Exponential(time.Second, 2, time.Minute)(attempt+1),
+			retry.Constant(time.Second)(attempt+1),
+			retry.Linear(time.Second, time.Minute)(attempt+1),
+			retry.Exponential(time.Second, 2, time.Minute)(attempt+1),
 		)
 	}
-	own := orchestration.RetryPolicy{Backoff: func(attempt int) time.Duration {
+	own := retry.Policy{Backoff: func(attempt int) time.Duration {
 		return []time.Duration{time.Second, time.Minute, time.Hour}[min(attempt, 3)-1]
 	}}
 	fmt.Println(own.Backoff(2), own.Validate())
@@ -144,7 +145,7 @@ func ExampleWithInstanceID() {
 		return item + " packed", nil
 	})
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
-		packed, err := orchestration.Sub(ctx, line, item, orchestration.WithInstanceID("line-1"), orchestration.AtVersion("1.0.0")).Await()
+		packed, err := orchestration.Sub(ctx, line.AtVersion("1.0.0"), item, orchestration.WithInstanceID("line-1")).Await()
 		if err != nil {
 			return "", err
 		}
@@ -212,7 +213,7 @@ func ExampleContinueAsNewVersion() {
 
 	ctx, c, stop := working(first, second)
 	defer stop()
-	run, err := client.Start(ctx, c, first, "monitor-1", 1, client.AtVersion("1.0.0"))
+	run, err := client.Start(ctx, c, first.AtVersion("1.0.0"), "monitor-1", 1)
 	check(err)
 	fmt.Println(run.Wait(ctx))
 	// Output: execution 2 has version 2.0.0 <nil>

@@ -10,6 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // The activities of the examples: ordinary functions, where side effects happen.
@@ -98,7 +99,7 @@ func ExampleCallError() {
 		return "", failure.Final(ErrCardDeclined.New(51, "the card was declined"))
 	})
 	paying := orchestration.New("Paying", func(ctx *orchestration.Context, cents int) (string, error) {
-		receipt, err := orchestration.Activity(ctx, refuse, cents, orchestration.WithRetry(orchestration.RetryPolicy{})).Await()
+		receipt, err := orchestration.Activity(ctx, refuse, cents, orchestration.WithRetry(retry.Policy{})).Await()
 		return receipt, err
 	})
 
@@ -119,9 +120,9 @@ func ExampleWithRetry() {
 		return fmt.Sprint("answered at attempt ", tries), nil
 	})
 	asking := orchestration.New("Asking", func(ctx *orchestration.Context, question string) (string, error) {
-		return orchestration.Activity(ctx, ask, question, orchestration.WithRetry(orchestration.RetryPolicy{
+		return orchestration.Activity(ctx, ask, question, orchestration.WithRetry(retry.Policy{
 			MaxAttempts:  4,
-			Backoff:      orchestration.Exponential(10*time.Millisecond, 2, time.Second),
+			Backoff:      retry.Exponential(10*time.Millisecond, 2, time.Second),
 			Jitter:       0.2,
 			Timeout:      10 * time.Second,
 			TotalTimeout: time.Minute,
@@ -132,8 +133,28 @@ func ExampleWithRetry() {
 	// Output: answered at attempt 3 <nil>
 }
 
+// A policy in a definition applies to all its calls.
+func ExampleDefinition_WithRetry() {
+	knocks := 0
+	knock := activity.New("Knock", func(context.Context, string) (string, error) {
+		if knocks++; knocks < 3 {
+			return "", errors.New("nobody is at home")
+		}
+		return "delivered", nil
+	})
+	deliver := orchestration.New("Deliver", func(ctx *orchestration.Context, item string) (string, error) {
+		return orchestration.Activity(ctx, knock, item).Await()
+	}).WithRetry(retry.Policy{MaxAttempts: 3, Backoff: retry.Constant(10 * time.Millisecond)})
+	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
+		return orchestration.Sub(ctx, deliver, item).Await()
+	})
+
+	fmt.Println(resultOf(order, "chair", deliver, knock))
+	// Output: delivered <nil>
+}
+
 // A retry goes on where the attempt before it has failed. It has to be begun within an hour.
-func ExampleRetryPolicy() {
+func ExampleWithRetry_heartbeat() {
 	var imported []int
 	importRows := activity.New("ImportRows", func(ctx context.Context, rows int) (string, error) {
 		next, resumed := activity.LastHeartbeat[int](ctx)
@@ -149,7 +170,7 @@ func ExampleRetryPolicy() {
 		return fmt.Sprintf("%d rows", next), nil
 	})
 	importing := orchestration.New("Importing", func(ctx *orchestration.Context, rows int) (string, error) {
-		policy := orchestration.RetryPolicy{StartTimeout: time.Hour, Backoff: orchestration.Constant(0)}
+		policy := retry.Policy{StartTimeout: time.Hour, Backoff: retry.Constant(0)}
 		return orchestration.Activity(ctx, importRows, rows, orchestration.WithRetry(policy)).Await()
 	})
 
@@ -273,16 +294,16 @@ func ExampleDefinition_WithVersion() {
 
 	ctx, c, stop := working(first, second)
 	defer stop()
-	for _, options := range [][]client.StartOption{{client.AtVersion("1.0.0")}, nil} {
-		run, err := client.Start(ctx, c, first, fmt.Sprint("greeting-", len(options)), "", options...)
+	for i, def := range []orchestration.Definition[string, string]{first.AtVersion("1.0.0"), first} {
+		run, err := client.Start(ctx, c, def, fmt.Sprint("greeting-", i), "")
 		check(err)
 		text, err := run.Wait(ctx)
 		check(err)
-		fmt.Println(text)
+		fmt.Printf("%q: %s\n", def.WantedVersion(), text)
 	}
 	// Output:
-	// Good day
-	// Hi
+	// "1.0.0": Good day
+	// "": Hi
 }
 
 // A cancelled order gives back what it has taken. Each step ends before the cancellation counts,
@@ -319,8 +340,8 @@ func ExampleSaga() {
 
 // Each execution counts on from the last one, whose history is gone.
 func ExampleDefinition_ContinueAsNew() {
-	counting := orchestration.Named[int, string]("Counting")
-	count := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (string, error) {
+	counting := orchestration.Declare[int, string]("Counting")
+	count := counting.Implement(func(ctx *orchestration.Context, n int) (string, error) {
 		if n == 3 {
 			return fmt.Sprint("execution ", ctx.Info().ExecutionID), nil
 		}

@@ -73,7 +73,7 @@ func TestPanics(t *testing.T) {
 			panic("boom")
 		}
 		if how == "encode" {
-			orchestration.Activity(ctx, activity.Named[float64, string]("X"), math.NaN())
+			orchestration.Activity(ctx, activity.Declare[float64, string]("X"), math.NaN())
 		}
 		_, err := orchestration.Activity(ctx, explode, how).Await()
 		return fmt.Sprint("caught ", err), nil

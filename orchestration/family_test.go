@@ -25,7 +25,7 @@ func TestSubOrchestrations(t *testing.T) {
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, id string) ([]string, error) {
 		generated := orchestration.Sub(ctx, child, 1)
 		explicit := orchestration.Sub(ctx, child, 2, orchestration.WithInstanceID(id))
-		bad := orchestration.Sub(ctx, child, -1, orchestration.AtVersion("1.0.0"))
+		bad := orchestration.Sub(ctx, child.AtVersion("1.0.0"), -1)
 		results, err := orchestration.Join(generated, explicit, bad)
 		if failed, ok := errors.AsType[*orchestration.CallError](err); ok {
 			results[2] = failed.Source + ": " + failed.Message

@@ -26,7 +26,7 @@ var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
 // without seeing it.
 var ErrNotRegistered = errors.New("no worker has registered the code")
 
-// ErrTimeout reports an activity or a sub-orchestration that took longer than its [RetryPolicy] or [WithTimeout]
+// ErrTimeout reports an activity or a sub-orchestration that took longer than its [retry.Policy] or [WithTimeout]
 // allows. An orchestration that fails with this error passes it to its parent and its client.
 var ErrTimeout error = failure.NewKind[struct{}](details.Timeout)
 

@@ -10,21 +10,22 @@ import (
 
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Heartbeats, StartTimeout and RunTimeout add no event: the history of each case, event by event, and what
 // each attempt is asked with. Every turn replays the ones before it.
 func TestHistoriesOfHeartbeats(t *testing.T) {
 	t.Parallel()
-	fixed := orchestration.Constant(time.Second)
+	fixed := retry.Constant(time.Second)
 	for _, test := range []struct {
 		name               string
-		policy             orchestration.RetryPolicy
+		policy             retry.Policy
 		steps, want, asked []string
 	}{
 		{
 			"a retry has the last details",
-			orchestration.RetryPolicy{Backoff: fixed},
+			retry.Policy{Backoff: fixed},
 			[]string{"2 fails no at 7", "4 fires", "6 fails no at 9", "8 fires", "10 returns ok"},
 			[]string{
 				"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 failed", "8 timer 1s",
@@ -34,14 +35,14 @@ func TestHistoriesOfHeartbeats(t *testing.T) {
 		},
 		{
 			"a failure of another runtime loses nothing",
-			orchestration.RetryPolicy{Backoff: orchestration.Constant(0)},
+			retry.Policy{Backoff: retry.Constant(0)},
 			[]string{"2 fails no at 7", "4 fails no", "6 returns ok"},
 			[]string{"2 activity Charge", "3 2 failed", "4 activity Charge", "5 4 failed", "6 activity Charge", "7 6 returned", "8 completed: ok"},
 			[]string{"2 0ms", "4 0ms 7", "6 0ms 7"},
 		},
 		{
 			"after a timeout the details are those of the attempt before",
-			orchestration.RetryPolicy{Backoff: orchestration.Constant(0), Timeout: time.Minute, RetryTimeouts: true},
+			retry.Policy{Backoff: retry.Constant(0), Timeout: time.Minute, RetryTimeouts: true},
 			[]string{"2 fails no at 7", "6 fires", "8 returns ok"},
 			[]string{
 				"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 activity Charge", "6 timer 1m0s", "7 6 fired",
@@ -51,35 +52,35 @@ func TestHistoriesOfHeartbeats(t *testing.T) {
 		},
 		{
 			"what is begun too late ends the call",
-			orchestration.RetryPolicy{StartTimeout: time.Minute},
+			retry.Policy{StartTimeout: time.Minute},
 			[]string{"2 late"},
 			[]string{"2 activity Charge", "3 2 failed", "4 failed: timeout: activity waited 1h0m0s for a worker, and may wait 1m0s"},
 			[]string{"2 60000ms"},
 		},
 		{
 			"what is begun too late is tried again on request",
-			orchestration.RetryPolicy{StartTimeout: time.Minute, RetryTimeouts: true, Backoff: fixed},
+			retry.Policy{StartTimeout: time.Minute, RetryTimeouts: true, Backoff: fixed},
 			[]string{"2 late", "4 fires", "6 returns ok"},
 			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 returned", "8 completed: ok"},
 			[]string{"2 60000ms", "6 60000ms"},
 		},
 		{
 			"what runs for too long is tried again on request",
-			orchestration.RetryPolicy{RunTimeout: time.Minute, RetryTimeouts: true, Backoff: fixed},
+			retry.Policy{RunTimeout: time.Minute, RetryTimeouts: true, Backoff: fixed},
 			[]string{"2 overrun", "4 fires", "6 returns ok"},
 			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 returned", "8 completed: ok"},
 			[]string{"2 0ms", "6 0ms"},
 		},
 		{
 			"and ends the call otherwise",
-			orchestration.RetryPolicy{RunTimeout: time.Minute},
+			retry.Policy{RunTimeout: time.Minute},
 			[]string{"2 overrun"},
 			[]string{"2 activity Charge", "3 2 failed", "4 failed: timeout: activity ran for longer than 1m0s"},
 			[]string{"2 0ms"},
 		},
 		{
 			"a failure is retried as without it, and a part of a millisecond counts",
-			orchestration.RetryPolicy{StartTimeout: time.Second + 1, Backoff: fixed},
+			retry.Policy{StartTimeout: time.Second + 1, Backoff: fixed},
 			[]string{"2 fails no", "4 fires", "6 returns ok"},
 			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 returned", "8 completed: ok"},
 			[]string{"2 1001ms", "6 1001ms"},
@@ -105,31 +106,31 @@ func TestHistoriesOfHeartbeats(t *testing.T) {
 // sub-orchestration has none.
 func TestRunTimeout(t *testing.T) {
 	t.Parallel()
-	s := unstarted(t, charging(retrying(orchestration.RetryPolicy{MaxAttempts: 2})), "in")
-	s.defaults = &orchestration.RetryPolicy{RunTimeout: time.Second + 1}
+	s := unstarted(t, charging(retrying(retry.Policy{MaxAttempts: 2})), "in")
+	s.activityRetry = &retry.Policy{RunTimeout: time.Second + 1}
 	s.turn()
 	if a, _ := s.sent[0].(provider.ActivityExecuteItem); a.RunTimeoutMs != 1001 {
 		t.Errorf("the activity may run %d ms", a.RunTimeoutMs)
 	}
-	if sub := scripted(t, shipping(retrying(orchestration.RetryPolicy{RunTimeout: time.Second})), "in"); len(sub.asked()) != 0 {
+	if sub := scripted(t, shipping(retrying(retry.Policy{RunTimeout: time.Second})), "in"); len(sub.asked()) != 0 {
 		t.Errorf("asked for %v", sub.asked())
 	}
-	if err := (orchestration.RetryPolicy{RunTimeout: -1}).Validate(); err == nil {
+	if err := (retry.Policy{RunTimeout: -1}).Validate(); err == nil {
 		t.Error("a negative RunTimeout is valid")
 	}
 }
 
-// An activity that was begun too late is ErrTimeout (RetryPolicy.StartTimeout), WithRetry leaves
+// An activity that was begun too late is ErrTimeout (retry.Policy.StartTimeout), WithRetry leaves
 // the worker's StartTimeout in force, and a sub-orchestration has none.
 func TestStartTimeout(t *testing.T) {
 	t.Parallel()
 	var got error
 	def := orchestration.New("Failing", func(ctx *orchestration.Context, _ string) (string, error) {
-		_, got = orchestration.Activity(ctx, charge, "", retrying(orchestration.RetryPolicy{MaxAttempts: 2})).Await()
+		_, got = orchestration.Activity(ctx, charge, "", retrying(retry.Policy{MaxAttempts: 2})).Await()
 		return "", got
 	})
 	s := unstarted(t, def, "in")
-	s.defaults = &orchestration.RetryPolicy{StartTimeout: math.MaxInt64}
+	s.activityRetry = &retry.Policy{StartTimeout: math.MaxInt64}
 	s.turn()
 	if diff := cmp.Diff([]string{"2 9223372036855ms"}, s.asked()); diff != "" {
 		t.Errorf("activities (-want +got):\n%s", diff)
@@ -138,10 +139,10 @@ func TestStartTimeout(t *testing.T) {
 	if !errors.Is(got, orchestration.ErrTimeout) {
 		t.Errorf("error %v", got)
 	}
-	if sub := scripted(t, shipping(retrying(orchestration.RetryPolicy{StartTimeout: time.Second})), "in"); len(sub.asked()) != 0 {
+	if sub := scripted(t, shipping(retrying(retry.Policy{StartTimeout: time.Second})), "in"); len(sub.asked()) != 0 {
 		t.Errorf("asked for %v", sub.asked())
 	}
-	if err := (orchestration.RetryPolicy{StartTimeout: -1}).Validate(); err == nil {
+	if err := (retry.Policy{StartTimeout: -1}).Validate(); err == nil {
 		t.Error("a negative StartTimeout is valid")
 	}
 }

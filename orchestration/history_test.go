@@ -12,6 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // script runs an orchestration turn by turn on a clock of its own, each turn from its start,
@@ -27,8 +28,8 @@ type script struct {
 	// keep says whether the function is kept until the next turn, and kept is where it is.
 	keep func() bool
 	kept *replay.Suspended
-	// defaults is the worker's policy of activities.
-	defaults *orchestration.RetryPolicy
+	// activityRetry is the worker's policy of activities.
+	activityRetry *retry.Policy
 	// next are the messages that the instance has sent to itself to continue as new.
 	next []provider.WorkItem
 	// sent are the activities that were asked for, see asked.
@@ -61,7 +62,7 @@ func (s *script) turn(messages ...provider.WorkItem) {
 	turn := replay.Turn{
 		Instance: "i", ExecutionID: 1, Func: s.fn, History: s.history, Started: s.started, Messages: messages,
 		FrameworkVersion: "0.1.32", NowMs: func() uint64 { return s.nowMs }, Keep: s.keep != nil,
-		Defaults: s.defaults,
+		ActivityRetry: s.activityRetry,
 	}
 	if s.kept != nil && s.keep() {
 		turn.Resume = s.kept

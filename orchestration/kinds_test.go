@@ -10,6 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 type decline struct {
@@ -36,7 +37,7 @@ func TestFailuresKeepWhatTheyAre(t *testing.T) {
 		tries++
 		return "", fmt.Errorf("charging: %w", failure.Final(errCardDeclined.New(decline{51}, "declined")))
 	})
-	retry := orchestration.WithRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(0)})
+	retry := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(0)})
 	child := orchestration.New("Child", func(ctx *orchestration.Context, input string) (string, error) {
 		_, err := orchestration.Activity(ctx, declining, input, retry).Await()
 		wantDeclined(t, "the child", err, "charging: declined")

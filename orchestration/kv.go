@@ -56,7 +56,7 @@ func PruneKV(ctx *Context, before time.Time) int {
 	return len(keys)
 }
 
-var kvOf = activity.Named[registry.KVRequest, *string](registry.ReadKV)
+var kvOf = activity.Declare[registry.KVRequest, *string](registry.ReadKV)
 
 // KVOf reads a key of another instance. It takes as long as an activity, and stays the same on replay. ok is false
 // when the key is not set, or there is no such instance.

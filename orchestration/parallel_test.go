@@ -13,6 +13,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Twenty items, each with a retry, a timer and an event, run side by side. The blocks share a
@@ -32,7 +33,7 @@ func TestBlocks(t *testing.T) {
 		var blocks []*orchestration.Future[int]
 		for i := range items {
 			blocks = append(blocks, orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
-				retry := orchestration.WithRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Millisecond)})
+				retry := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Millisecond)})
 				n, err := orchestration.Activity(ctx, prepare, i, retry).Await()
 				if err != nil {
 					return 0, err

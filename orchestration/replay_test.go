@@ -72,16 +72,15 @@ func TestVersions(t *testing.T) {
 	}
 	e := newEngine(t, one, two)
 	for _, test := range []struct {
-		id, input string
-		options   []client.StartOption
-		want      string
+		id, input, version string
+		want               string
 	}{
-		{"latest", "", nil, "two 2.0.0"},
-		{"exact", "", []client.StartOption{client.AtVersion("1.0.0")}, "one 1.0.0"},
-		{"moves on", "latest", []client.StartOption{client.AtVersion("1.0.0")}, "two 2.0.0"},
-		{"moves back", "1.0.0", nil, "one 1.0.0"},
+		{"latest", "", "", "two 2.0.0"},
+		{"exact", "", "1.0.0", "one 1.0.0"},
+		{"moves on", "latest", "1.0.0", "two 2.0.0"},
+		{"moves back", "1.0.0", "", "one 1.0.0"},
 	} {
-		run, err := client.Start(t.Context(), e.client, one, test.id, test.input, test.options...)
+		run, err := client.Start(t.Context(), e.client, one.AtVersion(test.version), test.id, test.input)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,80 +6,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
+	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/retry"
 )
-
-// RetryPolicy says how often an activity or a sub-orchestration is tried, and when. Attempts and delays are recorded
-// as ordinary activities and timers, so a restart does not begin again. The zero value tries three times, with delays
-// of 100 ms and 200 ms.
-type RetryPolicy struct {
-	// MaxAttempts is the number of attempts, including the first. The default is 3; math.MaxInt retries for ever.
-	MaxAttempts int
-	// Backoff is the delay before the next attempt. The default is
-	// Exponential(100*time.Millisecond, 2, 30*time.Second).
-	Backoff Backoff
-	// Jitter, from 0 to 1, is the share of a delay that varies: 0.2 makes delays of 80 to 100 percent. It is computed
-	// from the instance's id and the call, so that instances that fail at the same time are not retried at the same
-	// time. The default is 0.
-	Jitter float64
-	// Timeout limits each attempt, counted from when it is scheduled. An attempt that takes longer is cancelled, and
-	// the call fails with [ErrTimeout] (see RetryTimeouts). The default, 0, is no limit.
-	Timeout time.Duration
-	// StartTimeout limits the time from when an activity is scheduled until a worker begins it. A worker that gets to
-	// it later does not run it, and the attempt fails with [ErrTimeout]. It has no effect on a sub-orchestration. The
-	// default, 0, is no limit.
-	StartTimeout time.Duration
-	// RunTimeout limits each run of an activity, counted from when a worker begins it. Then the activity's context
-	// ends, and the attempt fails with [ErrTimeout] unless the activity returns a result within the worker's
-	// CancellationGracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is no
-	// limit.
-	RunTimeout time.Duration
-	// RetryTimeouts also retries attempts that exceeded Timeout, StartTimeout or RunTimeout. By default they end the
-	// call.
-	RetryTimeouts bool
-	// TotalTimeout limits all attempts and delays together. Then the call fails with [ErrTimeout], which wraps the
-	// last attempt's failure. The default, 0, is no limit.
-	TotalTimeout time.Duration
-	// Retryable reports whether another attempt may help. It must give the same answer for the same error. Four
-	// kinds of errors are never retried, and Retryable is not called for them: [ErrAlreadyExists], a reserved instance
-	// id, errors marked by [failure.Final], and results that cannot be decoded. The default retries all other errors.
-	Retryable func(err error) bool
-}
-
-// Backoff returns the delay after a failed attempt. The first attempt is number 1. With a delay of 0 the next attempt
-// follows at once.
-type Backoff func(attempt int) time.Duration
-
-// Constant returns a Backoff with the same delay after each attempt.
-func Constant(delay time.Duration) Backoff {
-	return func(int) time.Duration { return delay }
-}
-
-// Linear returns a Backoff that begins with base, grows by base after each further attempt, and is at most most.
-func Linear(base, most time.Duration) Backoff {
-	return func(attempt int) time.Duration { return bounded(float64(base)*float64(attempt), most) }
-}
-
-// Exponential returns a Backoff that begins with base, is multiplied by factor after each further attempt, and is at
-// most most.
-func Exponential(base time.Duration, factor float64, most time.Duration) Backoff {
-	return func(attempt int) time.Duration {
-		return bounded(float64(base)*math.Pow(factor, float64(attempt-1)), most)
-	}
-}
-
-func bounded(delay float64, most time.Duration) time.Duration {
-	if delay >= float64(most) {
-		return most
-	}
-	return time.Duration(delay)
-}
 
 // CallOption changes how an activity or a sub-orchestration is called. See [WithRetry] and
 // [WithTimeout].
@@ -88,32 +23,34 @@ type CallOption interface {
 	SubOption
 }
 
-type callOption func(p **RetryPolicy)
+type callOption func(p **retry.Policy)
 
 func (f callOption) ofActivity(o *activityOptions) { f(&o.retry) }
 func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
-// WithRetry retries a failed call. Each retry of a sub-orchestration is a new instance. For an activity the policy
-// replaces that of the worker (ActivityRetry in worker.Options), but a Timeout, StartTimeout or RunTimeout of 0 keeps
-// the worker's value. An invalid policy panics.
-func WithRetry(policy RetryPolicy) CallOption {
-	policy.mustBeValid()
-	return callOption(func(p **RetryPolicy) {
-		chosen := policy
-		if *p != nil {
-			chosen.Timeout = cmp.Or(chosen.Timeout, (*p).Timeout)
-			chosen.StartTimeout = cmp.Or(chosen.StartTimeout, (*p).StartTimeout)
-			chosen.RunTimeout = cmp.Or(chosen.RunTimeout, (*p).RunTimeout)
-		}
-		*p = &chosen
-	})
+// WithRetry retries a failed call. Each retry of a sub-orchestration is a new instance. The policy replaces that of the
+// definition, and for an activity that of the worker (ActivityRetry in worker.Options), but a Timeout, StartTimeout or
+// RunTimeout of 0 keeps the value before. An invalid policy panics.
+func WithRetry(policy retry.Policy) CallOption {
+	mustBeValid(policy)
+	return callOption(func(p **retry.Policy) { *p = replaced(*p, policy) })
 }
 
-// WithTimeout limits a call; it sets [RetryPolicy].Timeout. With retries it limits each attempt.
+// replaced returns the policy that takes the place of another, which may be nil.
+func replaced(before *retry.Policy, policy retry.Policy) *retry.Policy {
+	if before != nil {
+		policy.Timeout = cmp.Or(policy.Timeout, before.Timeout)
+		policy.StartTimeout = cmp.Or(policy.StartTimeout, before.StartTimeout)
+		policy.RunTimeout = cmp.Or(policy.RunTimeout, before.RunTimeout)
+	}
+	return &policy
+}
+
+// WithTimeout limits a call; it sets Timeout of its [retry.Policy]. With retries it limits each attempt.
 func WithTimeout(d time.Duration) CallOption {
-	RetryPolicy{Timeout: d}.mustBeValid()
-	return callOption(func(p **RetryPolicy) {
-		chosen := RetryPolicy{MaxAttempts: 1}
+	mustBeValid(retry.Policy{Timeout: d})
+	return callOption(func(p **retry.Policy) {
+		chosen := retry.Policy{MaxAttempts: 1}
 		if *p != nil {
 			chosen = **p
 		}
@@ -122,48 +59,38 @@ func WithTimeout(d time.Duration) CallOption {
 	})
 }
 
-// Validate returns an error that names the first invalid field.
-func (p RetryPolicy) Validate() error {
-	switch {
-	case p.MaxAttempts < 0:
-		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for the default, 3", p.MaxAttempts)
-	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
-		return fmt.Errorf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter)
-	case min(p.Timeout, p.StartTimeout, p.RunTimeout, p.TotalTimeout) < 0:
-		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v, StartTimeout %v, RunTimeout %v and TotalTimeout %v; "+
-			"they must not be negative", p.Timeout, p.StartTimeout, p.RunTimeout, p.TotalTimeout)
-	}
-	return nil
-}
-
-func (p RetryPolicy) mustBeValid() {
-	if err := p.Validate(); err != nil {
+func mustBeValid(policy retry.Policy) {
+	if err := policy.Validate(); err != nil {
 		panic(err.Error())
 	}
 }
 
-// defaultRetry is the worker's policy for activities, nil when it has none.
-func defaultRetry(ctx *Context, name string) *RetryPolicy {
-	policy, _ := ctx.env.Defaults().(*RetryPolicy)
-	if strings.HasPrefix(name, registry.SyscallPrefix) {
-		return nil
+// activityRetry returns the policy of an activity's calls without options: that of its definition or else of the
+// worker, nil when there is none.
+func activityRetry[I, O any](ctx *Context, def activity.Definition[I, O]) *retry.Policy {
+	policy := ctx.env.ActivityRetry()
+	if strings.HasPrefix(def.Name(), registry.SyscallPrefix) {
+		policy = nil
+	}
+	if own, ok := def.Retry(); ok {
+		return replaced(policy, own)
 	}
 	return policy
 }
 
 // attempts makes a call by its policy. kind is what is called; an attempt is told the last
 // details of the heartbeats before it.
-func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, call func(attempt int, heartbeat string) *Future[O]) *Future[O] {
+func attempts[O any](ctx *Context, kind, source string, policy *retry.Policy, call func(attempt int, heartbeat string) *Future[O]) *Future[O] {
 	if policy == nil {
 		return call(1, "")
 	}
 	*ctx.retried++
-	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: *ctx.retried}
+	r := &retrying{Policy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: *ctx.retried}
 	if r.MaxAttempts == 0 {
 		r.MaxAttempts = 3
 	}
 	if r.Backoff == nil {
-		r.Backoff = Exponential(100*time.Millisecond, 2, 30*time.Second)
+		r.Backoff = retry.Exponential(100*time.Millisecond, 2, 30*time.Second)
 	}
 	var value O
 	var err error
@@ -183,9 +110,9 @@ func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, cal
 	return branched(ctx, source, branch, func() (O, error) { return value, err })
 }
 
-// retry is a call that is tried.
-type retry struct {
-	RetryPolicy
+// retrying is a call that is tried.
+type retrying struct {
+	retry.Policy
 
 	ctx      *Context
 	timedOut string
@@ -205,7 +132,7 @@ type retry struct {
 var errAttemptTimedOut = errors.New("the attempt timed out")
 
 // wait waits for an attempt. One that takes too long is dropped.
-func (r *retry) wait(attempt Awaitable) error {
+func (r *retrying) wait(attempt Awaitable) error {
 	among := []Awaitable{attempt}
 	if r.Timeout > 0 {
 		among = append(among, Timer(r.ctx, r.Timeout))
@@ -218,7 +145,7 @@ func (r *retry) wait(attempt Awaitable) error {
 }
 
 // first waits for the first of the futures, and for the end of all attempts.
-func (r *retry) first(among ...Awaitable) int {
+func (r *retrying) first(among ...Awaitable) int {
 	if r.total == nil && r.TotalTimeout > 0 {
 		r.total = Timer(r.ctx, r.TotalTimeout)
 	}
@@ -232,7 +159,7 @@ func (r *retry) first(among ...Awaitable) int {
 }
 
 // again waits for the time of the next attempt, and reports whether there is one.
-func (r *retry) again(attempt int, err error) bool {
+func (r *retrying) again(attempt int, err error) bool {
 	if !errors.Is(err, errAttemptTimedOut) {
 		r.failed = err
 	}
@@ -247,7 +174,7 @@ func (r *retry) again(attempt int, err error) bool {
 
 // mayHelp reports whether another attempt may help. A result that does not fit its type comes
 // again.
-func (r *retry) mayHelp(err error) bool {
+func (r *retrying) mayHelp(err error) bool {
 	if errors.Is(err, errAttemptTimedOut) || max(r.StartTimeout, r.RunTimeout) > 0 && errors.Is(err, ErrTimeout) {
 		return r.RetryTimeouts
 	}
@@ -256,7 +183,7 @@ func (r *retry) mayHelp(err error) bool {
 }
 
 // delay is the time from the end of an attempt to the next.
-func (r *retry) delay(attempt int) time.Duration {
+func (r *retrying) delay(attempt int) time.Duration {
 	info := r.ctx.Info()
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d", info.Instance, info.ExecutionID, r.seed, attempt))
 	share := float64(binary.BigEndian.Uint64(hash[:])>>11) / (1 << 53)
@@ -265,7 +192,7 @@ func (r *retry) delay(attempt int) time.Duration {
 }
 
 // result is the error that the caller is told.
-func (r *retry) result(source string, err error) error {
+func (r *retrying) result(source string, err error) error {
 	if err == nil || !r.late && !errors.Is(err, errAttemptTimedOut) {
 		return err
 	}

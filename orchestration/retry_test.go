@@ -17,17 +17,22 @@ import (
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 var (
-	charge = activity.Named[string, string]("Charge")
-	ship   = orchestration.Named[string, string]("Ship")
+	charge = activity.Declare[string, string]("Charge")
+	ship   = orchestration.Declare[string, string]("Ship")
 )
 
 // charging calls an activity once.
 func charging(options ...orchestration.ActivityOption) orchestration.Definition[string, string] {
+	return calling(charge, options...)
+}
+
+func calling(def activity.Definition[string, string], options ...orchestration.ActivityOption) orchestration.Definition[string, string] {
 	return orchestration.New("Charging", func(ctx *orchestration.Context, input string) (string, error) {
-		return orchestration.Activity(ctx, charge, input, options...).Await()
+		return orchestration.Activity(ctx, def, input, options...).Await()
 	})
 }
 
@@ -38,14 +43,14 @@ func shipping(options ...orchestration.SubOption) orchestration.Definition[strin
 	})
 }
 
-func retrying(policy orchestration.RetryPolicy) orchestration.CallOption {
+func retrying(policy retry.Policy) orchestration.CallOption {
 	return orchestration.WithRetry(policy)
 }
 
 // Every case of retries and timeouts has this history, event by event.
 func TestHistoriesOfRetries(t *testing.T) {
 	t.Parallel()
-	fixed := orchestration.Constant(time.Second)
+	fixed := retry.Constant(time.Second)
 	for _, test := range []struct {
 		name  string
 		def   orchestration.Definition[string, string]
@@ -55,13 +60,13 @@ func TestHistoriesOfRetries(t *testing.T) {
 		{"no policy", charging(), []string{"2 fails no"}, []string{"2 activity Charge", "3 2 failed", "4 failed: no"}},
 		{
 			"the first attempt succeeds",
-			charging(retrying(orchestration.RetryPolicy{})),
+			charging(retrying(retry.Policy{})),
 			[]string{"2 returns ok"},
 			[]string{"2 activity Charge", "3 2 returned", "4 completed: ok"},
 		},
 		{
 			"the zero policy tries three times",
-			charging(retrying(orchestration.RetryPolicy{})),
+			charging(retrying(retry.Policy{})),
 			[]string{"2 fails first", "4 fires", "6 fails second", "8 fires", "10 fails third"},
 			[]string{
 				"2 activity Charge", "3 2 failed", "4 timer 100ms", "5 4 fired", "6 activity Charge", "7 6 failed",
@@ -70,13 +75,13 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"the second attempt succeeds",
-			charging(retrying(orchestration.RetryPolicy{Backoff: fixed})),
+			charging(retrying(retry.Policy{Backoff: fixed})),
 			[]string{"2 fails first", "4 fires", "6 returns ok"},
 			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 returned", "8 completed: ok"},
 		},
 		{
 			"without a delay there is no timer",
-			charging(retrying(orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(0)})),
+			charging(retrying(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(0)})),
 			[]string{"2 fails first", "4 fails second"},
 			[]string{"2 activity Charge", "3 2 failed", "4 activity Charge", "5 4 failed", "6 failed: second"},
 		},
@@ -88,13 +93,13 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"a timeout ends the call",
-			charging(retrying(orchestration.RetryPolicy{Timeout: 5 * time.Second})),
+			charging(retrying(retry.Policy{Timeout: 5 * time.Second})),
 			[]string{"3 fires"},
 			[]string{"2 activity Charge", "3 timer 5s", "4 3 fired", "5 2 cancelled", "6 failed: timeout: activity timed out"},
 		},
 		{
 			"a timeout behind a failure ends the call with the same words",
-			charging(orchestration.WithTimeout(5*time.Second), retrying(orchestration.RetryPolicy{Backoff: fixed})),
+			charging(orchestration.WithTimeout(5*time.Second), retrying(retry.Policy{Backoff: fixed})),
 			[]string{"2 fails first", "5 fires", "8 fires"},
 			[]string{
 				"2 activity Charge", "3 timer 5s", "4 2 failed", "5 timer 1s", "6 5 fired", "7 activity Charge", "8 timer 5s",
@@ -109,7 +114,7 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"timeouts are retried on request",
-			charging(retrying(orchestration.RetryPolicy{Backoff: fixed, RetryTimeouts: true}), orchestration.WithTimeout(5*time.Second)),
+			charging(retrying(retry.Policy{Backoff: fixed, RetryTimeouts: true}), orchestration.WithTimeout(5*time.Second)),
 			[]string{"3 fires", "5 fires", "8 returns ok"},
 			[]string{
 				"2 activity Charge", "3 timer 5s", "4 3 fired", "5 timer 1s", "6 2 cancelled", "7 5 fired", "8 activity Charge",
@@ -118,7 +123,7 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"all attempts together time out in one of them",
-			charging(retrying(orchestration.RetryPolicy{Backoff: fixed, TotalTimeout: time.Minute})),
+			charging(retrying(retry.Policy{Backoff: fixed, TotalTimeout: time.Minute})),
 			[]string{"2 fails first", "5 fires", "3 fires"},
 			[]string{
 				"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 timer 1s", "6 5 fired", "7 activity Charge", "8 3 fired",
@@ -127,13 +132,13 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"all attempts together time out in the first",
-			charging(retrying(orchestration.RetryPolicy{Timeout: 2 * time.Minute, TotalTimeout: time.Minute, RetryTimeouts: true})),
+			charging(retrying(retry.Policy{Timeout: 2 * time.Minute, TotalTimeout: time.Minute, RetryTimeouts: true})),
 			[]string{"4 fires"},
 			[]string{"2 activity Charge", "3 timer 2m0s", "4 timer 1m0s", "5 4 fired", "6 2 cancelled", "7 failed: timeout: activity timed out"},
 		},
 		{
 			"all attempts together time out between two",
-			charging(retrying(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Hour), TotalTimeout: time.Minute})),
+			charging(retrying(retry.Policy{Backoff: retry.Constant(time.Hour), TotalTimeout: time.Minute})),
 			[]string{"2 fails first", "3 fires"},
 			[]string{
 				"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 timer 1h0m0s", "6 3 fired",
@@ -142,7 +147,7 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"an error that a retry does not help",
-			charging(retrying(orchestration.RetryPolicy{
+			charging(retrying(retry.Policy{
 				Backoff:   fixed,
 				Retryable: func(err error) bool { return !strings.Contains(err.Error(), "declined") },
 			})),
@@ -152,7 +157,7 @@ func TestHistoriesOfRetries(t *testing.T) {
 		{
 			"a result that does not fit is not asked for again",
 			orchestration.New("Charging", func(ctx *orchestration.Context, input string) (string, error) {
-				_, err := orchestration.Activity(ctx, activity.Named[string, int]("Charge"), input, retrying(orchestration.RetryPolicy{})).Await()
+				_, err := orchestration.Activity(ctx, activity.Declare[string, int]("Charge"), input, retrying(retry.Policy{})).Await()
 				if err == nil {
 					return "no error", nil
 				}
@@ -163,13 +168,13 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"each attempt of a sub-orchestration is an instance",
-			shipping(retrying(orchestration.RetryPolicy{Backoff: fixed})),
+			shipping(retrying(retry.Policy{Backoff: fixed})),
 			[]string{"2 fails first", "4 fires", "6 returns ok"},
 			[]string{`2 sub Ship "sub::2"`, "3 2 failed", "4 timer 1s", "5 4 fired", `6 sub Ship "sub::6"`, "7 6 returned", "8 completed: ok"},
 		},
 		{
 			"with an id of its own",
-			shipping(orchestration.WithInstanceID("ship-7"), retrying(orchestration.RetryPolicy{Backoff: fixed})),
+			shipping(orchestration.WithInstanceID("ship-7"), retrying(retry.Policy{Backoff: fixed})),
 			[]string{"2 fails first", "4 fires", "6 returns ok"},
 			[]string{
 				`2 sub Ship "ship-7"`, "3 2 failed", "4 timer 1s", "5 4 fired", `6 sub Ship "ship-7::attempt::2"`, "7 6 returned",
@@ -184,7 +189,7 @@ func TestHistoriesOfRetries(t *testing.T) {
 		},
 		{
 			"an id that is taken is not retried",
-			shipping(orchestration.WithInstanceID("ship-7"), retrying(orchestration.RetryPolicy{Retryable: func(error) bool { return true }})),
+			shipping(orchestration.WithInstanceID("ship-7"), retrying(retry.Policy{Retryable: func(error) bool { return true }})),
 			[]string{"2 fails " + history.TakenText("ship-7")},
 			[]string{`2 sub Ship "ship-7"`, "3 2 failed", "4 failed: " + history.TakenText("ship-7")},
 		},
@@ -207,7 +212,7 @@ func TestErrorsOfRetries(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name       string
-		policy     orchestration.RetryPolicy
+		policy     retry.Policy
 		steps      []string
 		is         []error
 		not        []error
@@ -215,7 +220,7 @@ func TestErrorsOfRetries(t *testing.T) {
 	}{
 		{
 			"the last failure",
-			orchestration.RetryPolicy{MaxAttempts: 1},
+			retry.Policy{MaxAttempts: 1},
 			[]string{"2 fails no"},
 			nil,
 			[]error{orchestration.ErrTimeout},
@@ -223,7 +228,7 @@ func TestErrorsOfRetries(t *testing.T) {
 		},
 		{
 			"a timeout",
-			orchestration.RetryPolicy{Timeout: time.Second},
+			retry.Policy{Timeout: time.Second},
 			[]string{"3 fires"},
 			[]error{orchestration.ErrTimeout},
 			[]error{orchestration.ErrAlreadyExists},
@@ -231,7 +236,7 @@ func TestErrorsOfRetries(t *testing.T) {
 		},
 		{
 			"a total timeout",
-			orchestration.RetryPolicy{TotalTimeout: time.Minute, Backoff: orchestration.Constant(time.Hour)},
+			retry.Policy{TotalTimeout: time.Minute, Backoff: retry.Constant(time.Hour)},
 			[]string{"2 fails no", "3 fires"},
 			[]error{orchestration.ErrTimeout},
 			nil, "no", "timeout: activity timed out; the last attempt failed: no",
@@ -272,38 +277,12 @@ func TestErrorsOfRetries(t *testing.T) {
 	}
 }
 
-func TestBackoffs(t *testing.T) {
-	t.Parallel()
-	const ms = time.Millisecond
-	for name, test := range map[string]struct {
-		backoff orchestration.Backoff
-		want    []time.Duration
-	}{
-		"constant":    {orchestration.Constant(5 * ms), []time.Duration{5 * ms, 5 * ms, 5 * ms}},
-		"linear":      {orchestration.Linear(100*ms, 250*ms), []time.Duration{100 * ms, 200 * ms, 250 * ms, 250 * ms}},
-		"exponential": {orchestration.Exponential(100*ms, 3, time.Second), []time.Duration{100 * ms, 300 * ms, 900 * ms, time.Second}},
-	} {
-		for i, want := range test.want {
-			if got := test.backoff(i + 1); got != want {
-				t.Errorf("%s after attempt %d: %v, want %v", name, i+1, got, want)
-			}
-		}
-	}
-	for _, backoff := range []orchestration.Backoff{
-		orchestration.Linear(time.Hour, math.MaxInt64), orchestration.Exponential(time.Hour, 10, math.MaxInt64),
-	} {
-		if got := backoff(math.MaxInt); got != math.MaxInt64 {
-			t.Errorf("the delay after very many attempts is %v", got)
-		}
-	}
-}
-
 // Jitter shortens a delay by at most its share, differs between calls and attempts, and is
 // the same in each replay.
 func TestJitter(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Jittery", func(ctx *orchestration.Context, _ string) (string, error) {
-		policy := orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 20, Backoff: orchestration.Constant(time.Hour), Jitter: 0.5})
+		policy := orchestration.WithRetry(retry.Policy{MaxAttempts: 20, Backoff: retry.Constant(time.Hour), Jitter: 0.5})
 		a, b := orchestration.Activity(ctx, charge, "a", policy), orchestration.Activity(ctx, charge, "b", policy)
 		_, err := orchestration.Join(a, b)
 		return "", err
@@ -341,9 +320,9 @@ func TestJitter(t *testing.T) {
 func TestRetriesKeepToTheirPolicy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		policy := orchestration.RetryPolicy{
+		policy := retry.Policy{
 			MaxAttempts: rapid.IntRange(1, 6).Draw(r, "attempts"), RetryTimeouts: rapid.Bool().Draw(r, "retry timeouts"),
-			Backoff: orchestration.Exponential(time.Second, 2, time.Minute), Jitter: rapid.Float64Range(0, 1).Draw(r, "jitter"),
+			Backoff: retry.Exponential(time.Second, 2, time.Minute), Jitter: rapid.Float64Range(0, 1).Draw(r, "jitter"),
 			Timeout:      time.Duration(rapid.IntRange(0, 3).Draw(r, "timeout")) * time.Second,
 			TotalTimeout: time.Duration(rapid.IntRange(0, 20).Draw(r, "total timeout")) * time.Second,
 		}
@@ -389,14 +368,14 @@ func TestRetriesKeepToTheirPolicy(t *testing.T) {
 func TestPoliciesThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		policy orchestration.RetryPolicy
+		policy retry.Policy
 		want   string
 	}{
-		{orchestration.RetryPolicy{MaxAttempts: -1}, "MaxAttempts is -1"},
-		{orchestration.RetryPolicy{Jitter: 1.5}, "Jitter is 1.5"},
-		{orchestration.RetryPolicy{Jitter: math.NaN()}, "Jitter is NaN"},
-		{orchestration.RetryPolicy{Timeout: -1}, "Timeout is -1ns"},
-		{orchestration.RetryPolicy{TotalTimeout: -1}, "TotalTimeout -1ns"},
+		{retry.Policy{MaxAttempts: -1}, "MaxAttempts is -1"},
+		{retry.Policy{Jitter: 1.5}, "Jitter is 1.5"},
+		{retry.Policy{Jitter: math.NaN()}, "Jitter is NaN"},
+		{retry.Policy{Timeout: -1}, "Timeout is -1ns"},
+		{retry.Policy{TotalTimeout: -1}, "TotalTimeout -1ns"},
 	} {
 		s := scripted(t, orchestration.New("Senseless", func(*orchestration.Context, string) (string, error) {
 			orchestration.WithRetry(test.policy)
@@ -411,7 +390,7 @@ func TestPoliciesThatMakeNoSense(t *testing.T) {
 // Activities with policies run side by side, and a select drops their attempts and timers.
 func TestRetriesAreFutures(t *testing.T) {
 	t.Parallel()
-	policy := orchestration.WithRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Second)})
+	policy := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Second)})
 	s := scripted(t, orchestration.New("Racing", func(ctx *orchestration.Context, _ string) (string, error) {
 		a, b := orchestration.Activity(ctx, charge, "a", policy), orchestration.Activity(ctx, charge, "b", policy)
 		winner := orchestration.Select(a, b)
@@ -444,7 +423,7 @@ func TestRetryOnAStore(t *testing.T) {
 		}
 		return "charged", nil
 	})
-	def := charging(orchestration.WithRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Millisecond)}))
+	def := charging(orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Millisecond)}))
 	e := newEngine(t, def, flaky)
 	if got := result(t, start(e, def, "in")); got != "charged" || tries != 3 {
 		t.Errorf("%q after %d attempts", got, tries)
@@ -452,10 +431,10 @@ func TestRetryOnAStore(t *testing.T) {
 }
 
 // The worker's policy serves activities that have none of their own, and gives those its Timeout
-// that leave it open. Sub-orchestrations and built-in activities have none (ActivityRetry).
+// that leave it open. A definition's policy comes before the worker's, a call's before both (Definition.WithRetry). Sub-orchestrations and built-in activities have none (ActivityRetry).
 func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 	t.Parallel()
-	policy := &orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Second), Timeout: time.Minute}
+	policy := &retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Second), Timeout: time.Minute}
 	for _, test := range []struct {
 		name  string
 		def   orchestration.Definition[string, string]
@@ -476,9 +455,36 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 			[]string{"2 activity Charge", "3 timer 1h0m0s", "4 3 fired", "5 2 cancelled", "6 failed: timeout: activity timed out"},
 		},
 		{
-			"another policy", charging(retrying(orchestration.RetryPolicy{MaxAttempts: 1})),
+			"another policy", charging(retrying(retry.Policy{MaxAttempts: 1})),
 			[]string{"2 fails no"},
 			[]string{"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 failed: no"},
+		},
+		{
+			"the definition's policy", calling(charge.WithRetry(retry.Policy{Backoff: retry.Constant(time.Hour)})),
+			[]string{"2 fails no", "5 fires", "7 returns ok"},
+			[]string{
+				"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 timer 1h0m0s", "6 5 fired", "7 activity Charge", "8 timer 1m0s",
+				"9 7 returned", "10 completed: ok",
+			},
+		},
+		{
+			"the definition's timeout", calling(charge.WithRetry(retry.Policy{MaxAttempts: 1, Timeout: time.Second})),
+			[]string{"3 fires"},
+			[]string{"2 activity Charge", "3 timer 1s", "4 3 fired", "5 2 cancelled", "6 failed: timeout: activity timed out"},
+		},
+		{
+			"a call's policy before the definition's",
+			calling(charge.WithRetry(retry.Policy{MaxAttempts: 9, Timeout: time.Second}), retrying(retry.Policy{MaxAttempts: 1})),
+			[]string{"2 fails no"},
+			[]string{"2 activity Charge", "3 timer 1s", "4 2 failed", "5 failed: no"},
+		},
+		{
+			"a sub-orchestration's definition",
+			orchestration.New("Shipping", func(ctx *orchestration.Context, input string) (string, error) {
+				return orchestration.Sub(ctx, ship.WithRetry(retry.Policy{Backoff: retry.Constant(time.Hour)}), input).Await()
+			}),
+			[]string{"2 fails no", "4 fires", "6 returns ok"},
+			[]string{`2 sub Ship "sub::2"`, "3 2 failed", "4 timer 1h0m0s", "5 4 fired", `6 sub Ship "sub::6"`, "7 6 returned", "8 completed: ok"},
 		},
 		{"a sub-orchestration", shipping(), []string{"2 fails no"}, []string{`2 sub Ship "sub::2"`, "3 2 failed", "4 failed: no"}},
 		{
@@ -491,7 +497,7 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := unstarted(t, test.def, "in")
-			s.defaults = policy
+			s.activityRetry = policy
 			s.turn()
 			for _, step := range test.steps {
 				s.happen(step)
@@ -507,8 +513,8 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 func TestRefusedCallsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	got := in(t, func(ctx *orchestration.Context) string {
-		_, err := orchestration.Sub(ctx, orchestration.Named[string, string]("Child"), "", orchestration.WithInstanceID("sub::1"),
-			orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: math.MaxInt})).Await()
+		_, err := orchestration.Sub(ctx, orchestration.Declare[string, string]("Child"), "", orchestration.WithInstanceID("sub::1"),
+			orchestration.WithRetry(retry.Policy{MaxAttempts: math.MaxInt})).Await()
 		return fmt.Sprint(failure.IsFinal(err), " ", err)
 	})
 	if want := "true sub-orchestration id 'sub::1' begins with the reserved marker"; !strings.HasPrefix(got, want) {

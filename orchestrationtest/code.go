@@ -5,14 +5,14 @@ import (
 
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/registry"
-	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
 // code is what a test runs, or replays histories against.
 type code struct {
 	registry *registry.Registry
-	retry    *orchestration.RetryPolicy
+	retry    *retry.Policy
 	codec    *codec.Codec
 }
 
@@ -27,7 +27,7 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 			if err := option.Validate(); err != nil { // as a worker does
 				return c, fmt.Errorf("ActivityRetry: %w", err)
 			}
-			c.retry = &option.RetryPolicy
+			c.retry = &option.Policy
 		case payloads:
 			c.codec = option.Codec
 		default:
@@ -42,12 +42,12 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 // activityRetry is what [ActivityRetry] returns.
 type activityRetry struct {
 	registry.Entry
-	orchestration.RetryPolicy
+	retry.Policy
 }
 
 // ActivityRetry sets ActivityRetry of worker.Options for a test. Pass it to [New] or [ReplayDir] among the
 // definitions; a worker does not accept it.
-func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable {
+func ActivityRetry(policy retry.Policy) worker.Registrable {
 	return activityRetry{onlyForTests("ActivityRetry"), policy}
 }
 

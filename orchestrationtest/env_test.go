@@ -12,14 +12,15 @@ import (
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/tsql/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var (
-	greet = activity.Named[string, string]("Greet")
-	tally = activity.Named[int, int]("Tally")
+	greet = activity.Declare[string, string]("Greet")
+	tally = activity.Declare[int, int]("Tally")
 )
 
 // daily greets once a day for 30 days.
@@ -51,8 +52,8 @@ func TestThirtyDays(t *testing.T) {
 }
 
 var retried = orchestration.New("Retried", func(ctx *orchestration.Context, n int) (int, error) {
-	return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(orchestration.RetryPolicy{
-		MaxAttempts: 3, Backoff: orchestration.Linear(time.Minute, time.Hour), Timeout: time.Hour, RetryTimeouts: true,
+	return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(retry.Policy{
+		MaxAttempts: 3, Backoff: retry.Linear(time.Minute, time.Hour), Timeout: time.Hour, RetryTimeouts: true,
 	})).Await()
 })
 
@@ -90,7 +91,7 @@ func TestMocks(t *testing.T) {
 // An attempt of a mock that takes longer than RunTimeout fails when that has passed.
 func TestRunTimeout(t *testing.T) {
 	t.Parallel()
-	policy := orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Minute), RunTimeout: time.Hour, RetryTimeouts: true}
+	policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Minute), RunTimeout: time.Hour, RetryTimeouts: true}
 	counting := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (int, error) {
 		return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(policy)).Await()
 	})
@@ -112,8 +113,8 @@ func TestRunTimeout(t *testing.T) {
 // (Mocked.Waits): within StartTimeout it runs, beyond it does not.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
-	policy := orchestration.RetryPolicy{
-		MaxAttempts: 3, Backoff: orchestration.Constant(time.Minute), StartTimeout: time.Hour, TotalTimeout: 24 * time.Hour, RetryTimeouts: true,
+	policy := retry.Policy{
+		MaxAttempts: 3, Backoff: retry.Constant(time.Minute), StartTimeout: time.Hour, TotalTimeout: 24 * time.Hour, RetryTimeouts: true,
 	}
 	counting := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (int, error) {
 		return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(policy)).Await()

@@ -11,17 +11,18 @@ import (
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 var (
 	Approve = orchestration.NewEvent[string]("approve")
-	Charge  = activity.Named[int, string]("Charge")
+	Charge  = activity.Declare[int, string]("Charge")
 
 	Order = orchestration.New("Order", func(ctx *orchestration.Context, cents int) (string, error) {
 		if _, err := Approve.Wait(ctx).Await(); err != nil {
 			return "", err
 		}
-		return orchestration.Activity(ctx, Charge, cents, orchestration.WithRetry(orchestration.RetryPolicy{})).Await()
+		return orchestration.Activity(ctx, Charge, cents, orchestration.WithRetry(retry.Policy{})).Await()
 	})
 )
 
@@ -139,7 +140,7 @@ func ExampleMoment_Do() { //nolint:testableexamples // a test has its t from go 
 		return Letters.Dequeue(ctx).Await()
 	})
 	tests["TestReader"] = func(t *testing.T) {
-		env := orchestrationtest.New(t, reader, orchestrationtest.ActivityRetry(orchestration.RetryPolicy{MaxAttempts: 3}))
+		env := orchestrationtest.New(t, reader, orchestrationtest.ActivityRetry(retry.Policy{MaxAttempts: 3}))
 		began := env.Now()
 		noon := env.After(12 * time.Hour).Do(func() {
 			if status := env.CustomStatus(); *status != "waits for a letter" {

@@ -226,7 +226,7 @@ func (e *Env) turnOf(in *instance) replay.Turn {
 	return replay.Turn{
 		Instance: in.id, ExecutionID: in.execution, Func: fn, History: in.history, Started: in.started, KV: in.kv,
 		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return now },
-		Limits: replay.DefaultLimits, Defaults: e.retry, BlockedAfter: blockedAfter, Places: true,
+		Limits: replay.DefaultLimits, ActivityRetry: e.retry, BlockedAfter: blockedAfter, Places: true,
 		UsedLate: func(at string) {
 			e.late.errorf("%q: the orchestration context was used from another goroutine after its turn at %s", in.id, at)
 		},

@@ -20,6 +20,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestrationtest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -40,7 +41,7 @@ var works = func() []work {
 	r := rand.New(rand.NewPCG(7, 7))
 	list := make([]work, 40)
 	for i := range list {
-		list[i] = work{def: activity.Named[int, int](fmt.Sprintf("Work%d", i)), takes: someTime(r)}
+		list[i] = work{def: activity.Declare[int, int](fmt.Sprintf("Work%d", i)), takes: someTime(r)}
 	}
 	return list
 }()
@@ -125,8 +126,8 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 		winner := orchestration.Select(i.work(ctx), i.timer(ctx), event)
 		return winner, nil
 	case 4:
-		return i.work(ctx, orchestration.WithRetry(orchestration.RetryPolicy{
-			MaxAttempts: 3, Backoff: orchestration.Linear(someTime(i.r), 500*time.Hour), Jitter: 0.5,
+		return i.work(ctx, orchestration.WithRetry(retry.Policy{
+			MaxAttempts: 3, Backoff: retry.Linear(someTime(i.r), 500*time.Hour), Jitter: 0.5,
 			Timeout: someTime(i.r), RetryTimeouts: i.r.IntN(2) == 0, TotalTimeout: 2 * someTime(i.r),
 		})).Await()
 	case 5:
@@ -249,7 +250,7 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 			err = w.Register(programs, careful)
 		}
 		for _, work := range works {
-			err = errors.Join(err, w.Register(activity.New(work.def.Name(), func(ctx context.Context, n int) (int, error) {
+			err = errors.Join(err, w.Register(work.def.Implement(func(ctx context.Context, n int) (int, error) {
 				select {
 				case <-time.After(work.takes):
 				case <-ctx.Done():

@@ -118,7 +118,7 @@ func TestWhatEndsATest(t *testing.T) {
 		{func(env *orchestrationtest.Env) { _, _ = orchestrationtest.Run(env, daily, "Ada") }, `activity "Greet" of "test" is neither given to New nor mocked`},
 		{
 			func(env *orchestrationtest.Env) {
-				_, _ = orchestrationtest.Run(env, orchestration.Named[int, int]("Elsewhere"), 1)
+				_, _ = orchestrationtest.Run(env, orchestration.Declare[int, int]("Elsewhere"), 1)
 			},
 			`orchestration "Elsewhere" has no function`,
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // asks is a program of which several versions are deployed under the same number.
@@ -57,16 +58,16 @@ func TestReplayDir(t *testing.T) {
 		fn   func(ctx *orchestration.Context) error
 		want string
 	}{
-		{func(ctx *orchestration.Context) error { return call(ctx, 1) }, `event 2 was a custom status, the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:21`},
+		{func(ctx *orchestration.Context) error { return call(ctx, 1) }, `event 2 was a custom status, the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:22`},
 		{func(*orchestration.Context) error { return nil }, "the function returned, but history goes on with event 2, a custom status"},
 		{func(ctx *orchestration.Context) error {
 			ctx.SetCustomStatus("begins")
 			return call(ctx, 2)
-		}, `event 3 was activity "Tally" with 1 byte, the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:21; the payloads differ from byte 0 on`},
+		}, `event 3 was activity "Tally" with 1 byte, the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:22; the payloads differ from byte 0 on`},
 		{func(ctx *orchestration.Context) error {
-			_, err := orchestration.Activity(ctx, tally, 1, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2})).Await()
+			_, err := orchestration.Activity(ctx, tally, 1, orchestration.WithRetry(retry.Policy{MaxAttempts: 2})).Await()
 			return err
-		}, `the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:67`},
+		}, `the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:68`},
 		{func(ctx *orchestration.Context) error {
 			ctx.SetCustomStatus("begins")
 			_ = call(ctx, 1)
@@ -78,7 +79,7 @@ func TestReplayDir(t *testing.T) {
 			err := before(ctx)
 			return errors.Join(err, nil)
 		}, ""},
-		{func(*orchestration.Context) error { panic("a payload") }, `"test", execution 1: the function panics at orchestrationtest/replaydir_test.go:81`},
+		{func(*orchestration.Context) error { panic("a payload") }, `"test", execution 1: the function panics at orchestrationtest/replaydir_test.go:82`},
 	} {
 		err := orchestrationtest.ReplayFile(t.Context(), dir+"/test.json", asks(c.fn))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -151,7 +152,7 @@ func TestPatchedCodeFitsBothHistories(t *testing.T) {
 func TestActivityRetry(t *testing.T) {
 	t.Parallel()
 	once := asks(func(ctx *orchestration.Context) error { return call(ctx, 1) })
-	policy := orchestrationtest.ActivityRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Hour)})
+	policy := orchestrationtest.ActivityRetry(retry.Policy{Backoff: retry.Constant(time.Hour)})
 	env := orchestrationtest.New(t, policy)
 	orchestrationtest.Mock(env, tally, double).Fails(2, errors.New("no"))
 	if _, err := orchestrationtest.Run(env, once, 7); err != nil {
@@ -171,12 +172,12 @@ func TestActivityRetry(t *testing.T) {
 // A policy that a worker refuses is refused by a test, too.
 func TestActivityRetryThatAWorkerRefuses(t *testing.T) {
 	t.Parallel()
-	policy := orchestration.RetryPolicy{MaxAttempts: -1}
+	policy := retry.Policy{MaxAttempts: -1}
 	messages := judge(t, func(t testing.TB) {
 		t.Helper()
 		orchestrationtest.New(t, orchestrationtest.ActivityRetry(policy))
 	})
-	if !strings.Contains(messages, "ActivityRetry: orchestration.RetryPolicy: MaxAttempts is -1") {
+	if !strings.Contains(messages, "ActivityRetry: retry.Policy: MaxAttempts is -1") {
 		t.Errorf("the test says %q", messages)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/otel"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -107,7 +108,7 @@ func testTraces(t *testing.T, cached int) {
 		return round, nil
 	})
 	child := orchestration.New("Child", func(ctx *orchestration.Context, round string) (string, error) {
-		policy := orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Millisecond)}
+		policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}
 		return orchestration.Activity(ctx, flaky, round, orchestration.WithRetry(policy)).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round string) (string, error) {

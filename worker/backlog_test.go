@@ -48,7 +48,7 @@ func (s *sum) take(ctx *orchestration.Context) error {
 // reader reads a queue of numbers in a loop. It continues as new after every each of them if each
 // is not 0.
 func reader(each int) orchestration.Definition[sum, sum] {
-	named := orchestration.Named[sum, sum]("Reader")
+	named := orchestration.Declare[sum, sum]("Reader")
 	return orchestration.New("Reader", func(ctx *orchestration.Context, s sum) (sum, error) {
 		for s.Next < s.Total {
 			if err := s.take(ctx); err != nil {

@@ -39,7 +39,7 @@ func canary(t *testing.T, store provider.Provider, old, instances int) {
 	c := client.New(store)
 	var runs []*client.Run[string]
 	for i := range instances {
-		run, err := client.Start(t.Context(), c, after, fmt.Sprint("order-", i), "", client.AtVersion("2.0.0"))
+		run, err := client.Start(t.Context(), c, after.AtVersion("2.0.0"), fmt.Sprint("order-", i), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,13 +10,13 @@ import (
 )
 
 // panicking is waiting after a change that panics.
-var panicking = orchestration.New(waiting.Name(), func(ctx *orchestration.Context, text string) (string, error) {
+var panicking = waiting.Implement(func(ctx *orchestration.Context, text string) (string, error) {
 	orchestration.WaitForEvent[string](ctx, "go")
 	panic("secret " + text)
 })
 
 // foreign is waiting after a change that uses the context in another goroutine.
-var foreign = orchestration.New(waiting.Name(), func(ctx *orchestration.Context, text string) (string, error) {
+var foreign = waiting.Implement(func(ctx *orchestration.Context, text string) (string, error) {
 	event, used := orchestration.WaitForEvent[string](ctx, "go"), make(chan struct{})
 	go func() {
 		defer close(used)

@@ -105,8 +105,8 @@ func ExampleWorker_Pin() {
 	check(w.Pin("Publish", "1.0.0"))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
-	for _, options := range [][]client.StartOption{nil, {client.AtVersion("2.0.0")}} {
-		run, err := client.Start(ctx, client.New(store), publish, fmt.Sprint("publish-", len(options)), "cat.png", options...)
+	for i, def := range []orchestration.Definition[string, string]{publish, publish.AtVersion("2.0.0")} {
+		run, err := client.Start(ctx, client.New(store), def, fmt.Sprint("publish-", i), "cat.png")
 		check(err)
 		fmt.Println(run.Wait(ctx))
 	}

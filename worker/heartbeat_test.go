@@ -16,6 +16,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -153,7 +154,7 @@ func TestHeartbeatsOfFailures(t *testing.T) {
 					func(ctx context.Context) error { note(ctx); i.says(ctx, 1, "row 5"); panic("no") },
 				}
 				rows := i.definition()
-				def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 4, Backoff: orchestration.Constant(0)}))
+				def := calling(rows, orchestration.WithRetry(retry.Policy{MaxAttempts: 4, Backoff: retry.Constant(0)}))
 				runWorker(t, store, worker.Options{}, def, rows)
 				run := start(t, store, def, "")
 				if got := result(t, run); got != "row 5" || !slices.Equal(read, []string{"", "row 3", "row 3"}) {
@@ -189,7 +190,7 @@ func TestHeartbeatOfADeadWorker(t *testing.T) {
 		return errors.New("no")
 	})
 	rows := i.definition()
-	def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(0)}))
+	def := calling(rows, orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(0)}))
 	run, err := client.Start(t.Context(), client.New(store, client.WithCodec(options.Codec)), def, t.Name(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -129,7 +130,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 		case "child":
 			_, err = orchestration.Sub(ctx, kid, in, orchestration.WithInstanceID(in+"-kid")).Await()
 		case "retry":
-			policy := orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(f.unit)}
+			policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(f.unit)}
 			_, err = orchestration.Activity(ctx, flaky, in, orchestration.WithRetry(policy)).Await()
 		case "cleaning up", "cancelled":
 			if _, err = orchestration.WaitForEvent[string](ctx, "never").Await(); err != nil {
@@ -189,7 +190,7 @@ func (f *heldFleet) begin() {
 			if state == "continued" {
 				name, version = "Mover", "0.9.0"
 			}
-			if err := c.StartNamed(ctx, name, id, id, client.AtVersion(version)); err != nil {
+			if _, err := client.Start(ctx, c, orchestration.Declare[string, any](name).AtVersion(version), id, id); err != nil {
 				f.t.Fatal(err)
 			}
 		}
@@ -363,7 +364,7 @@ func TestMissingVersion(t *testing.T) {
 	}
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		c := client.New(store)
-		if err := c.StartNamed(t.Context(), "Order", "x", 1, client.AtVersion("1.0.0")); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[int, any]("Order").AtVersion("1.0.0"), "x", 1); err != nil {
 			t.Fatal(err)
 		}
 		stop := runWorker(t, unselecting{store}, worker.Options{}, order("1.0.0"))

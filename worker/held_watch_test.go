@@ -39,7 +39,7 @@ func TestWorkThatNobodyTakesIsTold(t *testing.T) {
 		return orchestration.Activity(ctx, echo, in, orchestration.WithTag("tpu")).Await()
 	})
 	callNobody := orchestration.New("CallNobody", func(ctx *orchestration.Context, in string) (string, error) {
-		return orchestration.Activity(ctx, activity.Named[string, string]("Nobody"), in, orchestration.WithTag("gpu")).Await()
+		return orchestration.Activity(ctx, activity.Declare[string, string]("Nobody"), in, orchestration.WithTag("gpu")).Await()
 	})
 	reasons := map[string]string{
 		"clock":      "activity __duroxide_syscall:utc_now_ms without a tag, which no worker takes, because the workers that have it take other tags",
@@ -56,11 +56,11 @@ func TestWorkThatNobodyTakesIsTold(t *testing.T) {
 		c := client.New(store)
 		began := time.Now()
 		for instance, name := range map[string]string{"clock": "AsksTheTime", "tag": "CallTPU", "activity": "CallNobody", "misspelt": "AskTheTime"} {
-			if err := c.StartNamed(t.Context(), name, instance, ""); err != nil {
+			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](name), instance, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := c.StartNamed(t.Context(), "AsksTheTime", "no version", "", client.AtVersion("7.0.0")); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("AsksTheTime").AtVersion("7.0.0"), "no version", ""); err != nil {
 			t.Fatal(err)
 		}
 		for instance, want := range reasons {
@@ -112,13 +112,13 @@ func TestHeldInstancesCanBeCancelled(t *testing.T) {
 		begin := map[string]string{"waiting": waiting.Name(), "careful": careful.Name()}
 		stop := runWorker(t, store, worker.Options{}, waiting, careful)
 		for id, name := range begin {
-			if err := c.StartNamed(t.Context(), name, id, ""); err != nil {
+			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](name), id, ""); err != nil {
 				t.Fatal(err)
 			}
 			begun(t, store, id)
 		}
 		stop()
-		if err := c.StartNamed(t.Context(), "Misspelt", "misspelt", ""); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Misspelt"), "misspelt", ""); err != nil {
 			t.Fatal(err)
 		}
 		stop = runWorker(t, store, worker.Options{}, callEcho)

@@ -15,7 +15,7 @@ import (
 )
 
 // changed is waiting after a change that does not fit.
-var changed = orchestration.New(waiting.Name(), func(ctx *orchestration.Context, _ string) (string, error) {
+var changed = waiting.Implement(func(ctx *orchestration.Context, _ string) (string, error) {
 	return orchestration.Activity(ctx, echo, "").Await()
 })
 

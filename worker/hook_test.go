@@ -17,6 +17,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -172,7 +173,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 			return text, nil
 		}
 	})
-	child := calling(flaky, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Millisecond)}))
+	child := calling(flaky, orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}))
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
 		event := orchestration.WaitForEvent[string](ctx, "go")
 		text, err := orchestration.Sub(ctx, child, "x").Await()
@@ -509,7 +510,7 @@ func TestHookIsToldOfWhatIsNotRun(t *testing.T) {
 	for instance, name := range map[string]string{
 		"poisoned": "Plain", "refused": "Plain", "unknown": "Nobody", "activity": "CallEcho", "cancelled": "CallEndless",
 	} {
-		if err := c.StartNamed(t.Context(), name, instance, ""); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](name), instance, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -179,7 +180,7 @@ func ordering(dir string) order {
 		}
 		return "", errors.Join(err, file.Close(), errors.New("busy"))
 	})
-	retry := orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: attempts, Backoff: orchestration.Constant(time.Millisecond)})
+	retry := orchestration.WithRetry(retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond)})
 	o.run = orchestration.New("Order", func(ctx *orchestration.Context, _ string) (string, error) {
 		var saga orchestration.Saga
 		for i := range 5 {

@@ -14,6 +14,7 @@ import (
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -51,7 +52,7 @@ func TestActivityThatBeginsLate(t *testing.T) {
 				rows := activity.New("Rows", func(context.Context, string) (string, error) { return "done", nil })
 				def := orchestration.New("Waiting", func(ctx *orchestration.Context, in string) (string, error) {
 					ctx.SetCustomStatus("asked")
-					return orchestration.Activity(ctx, rows, in, orchestration.WithRetry(orchestration.RetryPolicy{StartTimeout: c.timeout})).Await()
+					return orchestration.Activity(ctx, rows, in, orchestration.WithRetry(retry.Policy{StartTimeout: c.timeout})).Await()
 				})
 				run := start(t, store, def, "")
 				stop := runWorker(t, store, worker.Options{}, def)
@@ -120,7 +121,7 @@ func TestActivityThatRunsTooLong(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				work := activity.New(name, func(ctx context.Context, _ string) (string, error) { return c.run(ctx) })
-				def := calling(work, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 1, RunTimeout: c.timeout}))
+				def := calling(work, orchestration.WithRetry(retry.Policy{MaxAttempts: 1, RunTimeout: c.timeout}))
 				runWorker(t, store, worker.Options{CancellationGracePeriod: 20 * time.Millisecond}, def, work)
 				run := start(t, store, def, "")
 				got, err := run.Wait(deadline(t))
@@ -151,8 +152,8 @@ func TestHeartbeatOfARunThatTookTooLong(t *testing.T) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		})
-		def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{
-			MaxAttempts: 2, RunTimeout: time.Millisecond, RetryTimeouts: true, Backoff: orchestration.Constant(time.Millisecond),
+		def := calling(rows, orchestration.WithRetry(retry.Policy{
+			MaxAttempts: 2, RunTimeout: time.Millisecond, RetryTimeouts: true, Backoff: retry.Constant(time.Millisecond),
 		}))
 		runWorker(t, store, worker.Options{}, def, rows)
 		if got := result(t, start(t, store, def, "")); got != "row 7" {
@@ -196,7 +197,7 @@ func TestActivityThatWasHandedBackIsNotLate(t *testing.T) {
 				<-ctx.Done()
 				return "", context.Cause(ctx)
 			})
-			def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{StartTimeout: time.Hour}))
+			def := calling(rows, orchestration.WithRetry(retry.Policy{StartTimeout: time.Hour}))
 			run := start(t, store, def, "")
 			stop := runWorker(t, named(waited{store, 0}, store), worker.Options{ShutdownTimeout: -1}, def, rows)
 			receive(t, "the activity runs", began)

@@ -15,6 +15,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -52,8 +53,8 @@ func TestInvalidOptions(t *testing.T) {
 		},
 		{
 			"a policy that makes no sense",
-			worker.Options{ActivityRetry: &orchestration.RetryPolicy{Jitter: 2}},
-			"ActivityRetry: orchestration.RetryPolicy: Jitter is 2",
+			worker.Options{ActivityRetry: &retry.Policy{Jitter: 2}},
+			"ActivityRetry: retry.Policy: Jitter is 2",
 		},
 		{"no patience", worker.Options{BlockedTimeout: 1}, "BlockedTimeout (1ns) is shorter than a millisecond"},
 		{"a name with NUL", worker.Options{NodeID: "a\x00"}, `NodeID "a\x00" must be valid UTF-8 without NUL`},
@@ -109,8 +110,8 @@ func TestRegistration(t *testing.T) {
 		"registered twice":         w.Register(echo),
 		"does not rise":            w.Register(callEcho),
 		"definition 2 of 2 is nil": w.Register(activity.New("Y", func(context.Context, string) (string, error) { return "", nil }), nil),
-		"only named":               w.Register(activity.Named[string, string]("X")),
-		"has no function":          w.Register(orchestration.Named[string, string]("X")),
+		"\"X\" has no function":    w.Register(activity.Declare[string, string]("X")),
+		"has no function":          w.Register(orchestration.Declare[string, string]("X")),
 		"no version \"2.0.0\"":     w.Pin("CallEcho", "2.0.0"),
 		"are reserved": w.Register(activity.New("__duroxide_syscall:new_guid", func(context.Context, string) (string, error) {
 			return "", nil

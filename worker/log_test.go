@@ -63,9 +63,9 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		case strings.HasPrefix(how, "big"):
 			orchestration.SetKV(ctx, "key", strings.Repeat(secret, 10_000))
 		case strings.HasPrefix(how, "unknown"):
-			return orchestration.Activity(ctx, activity.Named[string, string]("Nobody"), secret).Await()
+			return orchestration.Activity(ctx, activity.Declare[string, string]("Nobody"), secret).Await()
 		case strings.HasPrefix(how, "no number"):
-			_, err := orchestration.Activity(ctx, activity.Named[string, int]("Reveal"), secret).Await()
+			_, err := orchestration.Activity(ctx, activity.Declare[string, int]("Reveal"), secret).Await()
 			return "", err
 		case strings.HasPrefix(how, "misfit"):
 			_, err := numbers.Dequeue(ctx).Await()
@@ -91,7 +91,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
 	c := client.New(store)
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "misfit ", "forget "} {
-		if err := c.StartNamed(t.Context(), "Whispers", how, how+secret); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Whispers"), how, how+secret); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestLogNamesTheOrchestrationOnce(t *testing.T) {
 		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Second, UnknownCodeTimeout: 500 * time.Millisecond,
 	})
 	c := client.New(store)
-	if err := c.StartNamed(t.Context(), "Misspelt", "misspelt-1", nil); err != nil {
+	if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Misspelt"), "misspelt-1", ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Wait(deadline(t), "misspelt-1"); err != nil { // as Configuration

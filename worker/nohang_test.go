@@ -310,11 +310,11 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 			for _, ask := range []func(){
 				func() { orchestration.SetKV(ctx, "key", withoutJSON) },
 				func() { status.Set(ctx, withoutJSON) },
-				func() { orchestration.Sub(ctx, orchestration.Named[chan int, string]("Child"), withoutJSON) },
+				func() { orchestration.Sub(ctx, orchestration.Declare[chan int, string]("Child"), withoutJSON) },
 				func() {
-					orchestration.Detach(ctx, orchestration.Named[chan int, string]("Other"), "other", withoutJSON)
+					orchestration.Detach(ctx, orchestration.Declare[chan int, string]("Other"), "other", withoutJSON)
 				},
-				func() { orchestration.Activity(ctx, activity.Named[chan int, string]("Act"), withoutJSON) },
+				func() { orchestration.Activity(ctx, activity.Declare[chan int, string]("Act"), withoutJSON) },
 				func() { _ = orchestration.ContinueAsNew(ctx, withoutJSON) },
 				func() { orchestration.NewChannel[int](ctx, -1) },
 			} {
@@ -411,7 +411,7 @@ func TestLimitsOfTurnsAndHistories(t *testing.T) {
 			}
 		}, worker.Options{MaxHistoryBytes: 1000}, "bytes of payload in the history, the limit is 1000", true},
 		{"nesting", func(ctx *orchestration.Context, _ string) (string, error) {
-			return orchestration.Sub(ctx, orchestration.Named[string, string]("Endless"), "").Await()
+			return orchestration.Sub(ctx, orchestration.Declare[string, string]("Endless"), "").Await()
 		}, worker.Options{}, "sub-orchestrations are nested 101 deep, the limit is 100", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

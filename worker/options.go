@@ -8,8 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/replay"
-	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // FrameworkVersion is the version of the Duroxide core whose semantics this runtime implements. An execution records
@@ -92,7 +92,7 @@ type Options struct {
 	// ActivityRetry is the retry policy of activities that are called without [orchestration.WithRetry], default
 	// none. It is part of the orchestrations' code: give all workers of a store the same policy. Changing it affects
 	// instances that wait for a failing activity, as a change of their code does.
-	ActivityRetry *orchestration.RetryPolicy
+	ActivityRetry *retry.Policy
 
 	// MaxTurnActions is how many actions an orchestration function may ask for in one turn, default 10,000; -1 is no
 	// limit. Each activity, timer, wait, sub-orchestration, change of the custom status and change of a key is one

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
-	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -24,7 +24,7 @@ func TestActivityRetry(t *testing.T) {
 			return "done", nil
 		})
 		def := calling(flaky)
-		policy := orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Millisecond)}
+		policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}
 		runWorker(t, store, worker.Options{ActivityRetry: &policy}, def, flaky)
 		if got := result(t, start(t, store, def, "x")); got != "done" || tries != 2 {
 			t.Errorf("%q after %d attempts", got, tries)

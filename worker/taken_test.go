@@ -40,7 +40,7 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 		c := client.New(store)
 		begin := func(def, id string) {
 			t.Helper()
-			if err := c.StartNamed(t.Context(), def, id, ""); err != nil {
+			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](def), id, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

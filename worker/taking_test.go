@@ -193,7 +193,7 @@ func TestTakenDoesNotWaitForARepeatedAck(t *testing.T) {
 		Operation: providerfault.AckWorkItem, Fault: providerfault.Fault{Fail: providerfault.Busy()},
 		If: func(c providerfault.Call) bool { return c.Instance == "first" && !accepted.Load() },
 	})
-	patient := activity.New(echo.Name(), func(_ context.Context, input string) (string, error) {
+	patient := echo.Implement(func(_ context.Context, input string) (string, error) {
 		<-bothQueued
 		return input, nil
 	})

@@ -230,7 +230,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		History: b.history, Started: b.started,
 		Messages: b.messages(t.item.Messages), Peeked: t.item.Peeked,
 		KV: t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
-		Limits: t.worker.options.limits(), Defaults: t.worker.options.ActivityRetry,
+		Limits: t.worker.options.limits(), ActivityRetry: t.worker.options.ActivityRetry,
 		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
 		// Not a method of the turn, which a suspended function would keep in memory.
 		UsedLate: func(at string) { logUsedLate(logger, at) },

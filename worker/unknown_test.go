@@ -105,7 +105,7 @@ func TestUnregistered(t *testing.T) {
 }
 
 var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Context, input string) (string, error) {
-	return orchestration.Sub(ctx, orchestration.Named[string, string]("Unknown"), input).Await()
+	return orchestration.Sub(ctx, orchestration.Declare[string, string]("Unknown"), input).Await()
 })
 
 // What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the
@@ -121,17 +121,16 @@ func TestUnknownCodeFails(t *testing.T) {
 		}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
 		c := client.New(inner)
 		wanted := map[string]struct {
-			orchestration string
-			options       []client.StartOption
-			text          []string
+			orchestration, version string
+			text                   []string
 		}{
-			"a version":        {"CallEcho", []client.StartOption{client.AtVersion("3.0.0")}, []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
-			"a name":           {"Unknown", nil, []string{`orchestration "Unknown"`, ": none"}},
-			"its one activity": {"CallEcho", nil, []string{`activity "Echo"`}},
-			"its one child":    {"CallUnknown", nil, []string{`orchestration "Unknown"`}},
+			"a version":        {"CallEcho", "3.0.0", []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
+			"a name":           {"Unknown", "", []string{`orchestration "Unknown"`, ": none"}},
+			"its one activity": {"CallEcho", "", []string{`activity "Echo"`}},
+			"its one child":    {"CallUnknown", "", []string{`orchestration "Unknown"`}},
 		}
 		for instance, want := range wanted {
-			if err := c.StartNamed(t.Context(), want.orchestration, name+": "+instance, "x", want.options...); err != nil {
+			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](want.orchestration).AtVersion(want.version), name+": "+instance, "x"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -167,7 +166,7 @@ func TestUnknownCodeCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	eachSelecting(t, func(t *testing.T, name string, inner, store provider.Provider) {
 		c := client.New(inner)
-		if err := c.StartNamed(t.Context(), "Unknown", name, ""); err != nil {
+		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Unknown"), name, ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Cancel(t.Context(), name, "no longer wanted", client.MustExist()); err != nil {

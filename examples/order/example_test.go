@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
@@ -26,7 +25,7 @@ func Example_retry() {
 	defer store.Close()
 
 	var calls atomic.Int64
-	unsteady := activity.New(charge.Name(), func(_ context.Context, b bill) (answer, error) {
+	unsteady := charge.Implement(func(_ context.Context, b bill) (answer, error) {
 		if n := calls.Add(1); n < 3 {
 			fmt.Println("call", n, "with the key", b.Key, "gets no answer")
 			return answer{}, errors.New("no answer")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -62,9 +63,9 @@ func open(t *testing.T, p *payments) (*client.Client, *sqlite.Store) {
 }
 
 // start starts an order.
-func start(t *testing.T, c *client.Client, id string, o order, options ...client.StartOption) *client.Run[string] {
+func start(t *testing.T, c *client.Client, def orchestration.Definition[order, string], id string, o order) *client.Run[string] {
 	t.Helper()
-	run, err := client.Start(t.Context(), c, newOrder, id, o, options...)
+	run, err := client.Start(t.Context(), c, def, id, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func TestOrders(t *testing.T) {
 	taken := &payments{}
 	c, store := open(t, taken)
 	chair, piano := order{"chair", 49_00}, order{"piano", 4900_00}
-	small, old := start(t, c, "small", chair), start(t, c, "old", piano, client.AtVersion("1.0.0"))
-	approved, rejected := start(t, c, "approved", piano), start(t, c, "rejected", piano)
+	small, old := start(t, c, newOrder, "small", chair), start(t, c, newOrder.AtVersion("1.0.0"), "old", piano)
+	approved, rejected := start(t, c, newOrder, "approved", piano), start(t, c, newOrder, "rejected", piano)
 	decide(t, c, "approved", decision{Approved: true, By: "Ada"})
 	decide(t, c, "rejected", decision{By: "Ada"})
 	ends(t, small, "receipt for 4900, chair shipped", "")
@@ -138,7 +139,7 @@ func TestOrders(t *testing.T) {
 func TestADeclinedCard(t *testing.T) {
 	t.Parallel()
 	c, store := open(t, &payments{declined: true})
-	ends(t, start(t, c, "order-1", order{"chair", 49_00}), "", "the card was declined")
+	ends(t, start(t, c, newOrder, "order-1", order{"chair", 49_00}), "", "the card was declined")
 	called := []string{}
 	history, err := store.Read(t.Context(), "order-1")
 	for _, e := range history {

@@ -25,9 +25,9 @@ var decided = orchestration.NewEvent[decision]("decision")
 
 // What an order does outside; see [shop.activities].
 var (
-	reserve = activity.Named[string, string]("Reserve")
-	release = activity.Named[string, string]("Release")
-	ship    = activity.Named[string, string]("Ship")
+	reserve = activity.Declare[string, string]("Reserve")
+	release = activity.Declare[string, string]("Release")
+	ship    = activity.Declare[string, string]("Ship")
 )
 
 // firstOrder is how orders began with version 1.0.0. It goes when none of them is left.

@@ -18,16 +18,16 @@ type shop struct {
 // more than once for one call, so each has to be fine with that.
 func (s shop) activities() []worker.Registrable {
 	return []worker.Registrable{
-		activity.New(charge.Name(), s.charge),
-		activity.New(reserve.Name(), func(ctx context.Context, item string) (string, error) {
+		charge.Implement(s.charge),
+		reserve.Implement(func(ctx context.Context, item string) (string, error) {
 			activity.Logger(ctx).InfoContext(ctx, "reserved")
 			return item, nil
 		}),
-		activity.New(release.Name(), func(ctx context.Context, item string) (string, error) {
+		release.Implement(func(ctx context.Context, item string) (string, error) {
 			activity.Logger(ctx).InfoContext(ctx, "released")
 			return item, nil
 		}),
-		activity.New(ship.Name(), func(ctx context.Context, item string) (string, error) {
+		ship.Implement(func(ctx context.Context, item string) (string, error) {
 			activity.Logger(ctx).InfoContext(ctx, "shipped")
 			return item + " shipped", nil
 		}),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Trip is what somebody books.
@@ -26,9 +27,9 @@ var Booking = orchestration.New("Booking", func(ctx *orchestration.Context, trip
 	var bookings []string
 	for _, part := range []string{trip.Flight, trip.Hotel, trip.Car} {
 		booking, err := orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (string, error) {
-			return orchestration.Activity(ctx, Book, part, orchestration.WithRetry(orchestration.RetryPolicy{})).Await()
+			return orchestration.Activity(ctx, Book, part, orchestration.WithRetry(retry.Policy{})).Await()
 		}, func(ctx *orchestration.Context, booking string) error {
-			_, err := orchestration.Activity(ctx, Cancel, booking, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 10})).Await()
+			_, err := orchestration.Activity(ctx, Cancel, booking, orchestration.WithRetry(retry.Policy{MaxAttempts: 10})).Await()
 			return err
 		})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Watch is what a Monitor goes on with.
@@ -33,7 +34,7 @@ var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w Wa
 			if w.Down, err = orchestration.UTCNow(ctx); err != nil {
 				return "", err
 			}
-			if _, err := orchestration.Activity(ctx, Alarm, w, orchestration.WithRetry(orchestration.RetryPolicy{})).Await(); err != nil {
+			if _, err := orchestration.Activity(ctx, Alarm, w, orchestration.WithRetry(retry.Policy{})).Await(); err != nil {
 				return "", err
 			}
 		}

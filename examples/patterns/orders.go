@@ -9,6 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Ship sends an order on its way.
@@ -16,7 +17,7 @@ var Ship = activity.New("Ship", func(_ context.Context, order string) (string, e
 
 // Order is what happens to an order.
 var Order = orchestration.New("Order", func(ctx *orchestration.Context, order string) (string, error) {
-	return orchestration.Activity(ctx, Ship, order, orchestration.WithRetry(orchestration.RetryPolicy{})).Await()
+	return orchestration.Activity(ctx, Ship, order, orchestration.WithRetry(retry.Policy{})).Await()
 })
 
 // Shop takes orders by HTTP. Its table is in the database of the store.

@@ -28,6 +28,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -65,7 +66,7 @@ var charge = activity.New("Charge", func(_ context.Context, order int) (string, 
 
 // order has two steps, the first of them with retries.
 var order = orchestration.New("Order", func(ctx *orchestration.Context, n int) (string, error) {
-	retry := orchestration.RetryPolicy{MaxAttempts: 3, Backoff: orchestration.Constant(200 * time.Millisecond)}
+	retry := retry.Policy{MaxAttempts: 3, Backoff: retry.Constant(200 * time.Millisecond)}
 	if _, err := orchestration.Activity(ctx, reserve, n, orchestration.WithRetry(retry)).Await(); err != nil {
 		return "", err
 	}

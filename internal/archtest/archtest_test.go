@@ -167,20 +167,20 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/...", "!./internal/testsupport/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/clock", "./internal/details", "./internal/history", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/clock", "./internal/details", "./internal/history", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine", "./retry"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
 	{
 		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/..."},
-		Forbidden: anythingBut("std", "./provider", "./provider/adapt", "./failure", "./codec", "./hook", "./internal/...", "./orchestration", "./activity",
+		Forbidden: anythingBut("std", "./provider", "./provider/adapt", "./failure", "./codec", "./hook", "./internal/...", "./orchestration", "./activity", "./retry",
 			"./worker", "./client", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
 	},
 	{
 		From: Set{"./orchestrationtest"},
-		Forbidden: anythingBut("std", "./provider", "./codec", "./internal/...", "./orchestration", "./activity",
+		Forbidden: anythingBut("std", "./provider", "./codec", "./internal/...", "./orchestration", "./activity", "./retry",
 			"./worker", "./client"),
 		Reach: Directly,
 		Why:   "a test of an orchestration needs no store, and what the package needs becomes its users'",
@@ -198,13 +198,19 @@ var table = []Rule{
 		Why:       "what keeps payloads secret is small enough to be reviewed, and knows neither stores nor the runtime",
 	},
 	{
+		From:      Set{"./retry"},
+		Forbidden: anythingBut("std"),
+		Reach:     Directly,
+		Why:       "a policy is plain data, which definitions, calls and workers share",
+	},
+	{
 		From:      Set{"./failure"},
 		Forbidden: anythingBut("std", "./internal/payload"),
 		Reach:     Transitively,
 		Why:       "activities, orchestrations and clients share it, and so does what is below them",
 	},
 	{
-		From:      Set{"./...", "!./orchestration/...", "!./orchestrationtest", "!./activity/...", "!./worker/...", "!./client/...", "!./failure", "!./internal/..."},
+		From:      Set{"./...", "!./orchestration/...", "!./orchestrationtest", "!./activity/...", "!./worker/...", "!./client/...", "!./failure", "!./retry", "!./internal/..."},
 		Forbidden: Set{"./internal/details", "./internal/goroutine", "./internal/history", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/sealed"},
 		Reach:     Directly,
 		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
@@ -231,7 +237,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./cmd/duroxide/commandline"},
-		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "./codec", "./orchestration", "./worker", "github.com/microsoft/go-mssqldb"),
+		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "./codec", "./retry", "./worker", "github.com/microsoft/go-mssqldb"),
 		Reach:     Directly,
 		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},

@@ -83,7 +83,7 @@ func (r *Registry) AddOrchestration(name, text string, fn replay.Func) error {
 		return err
 	}
 	if fn == nil {
-		return fmt.Errorf("orchestration %q has no function: %w", name, ErrInvalid)
+		return fmt.Errorf("orchestration %q has no function, register what Implement returns: %w", name, ErrInvalid)
 	}
 	number, err := provider.ParseVersion(text)
 	if err != nil || number.String() != text {
@@ -107,7 +107,7 @@ func (r *Registry) AddActivity(name string, fn ActivityFunc) error {
 		return fmt.Errorf("activity %q: names that begin with %q are reserved: %w", name, SyscallPrefix, ErrInvalid)
 	}
 	if fn == nil {
-		return fmt.Errorf("activity %q has no function: it was only named, not defined: %w", name, ErrInvalid)
+		return fmt.Errorf("activity %q has no function, register what Implement returns: %w", name, ErrInvalid)
 	}
 	if _, taken := r.activities[name]; taken {
 		return fmt.Errorf("activity %q is registered twice: %w", name, ErrInvalid)

@@ -67,7 +67,7 @@ func TestAddOrchestration(t *testing.T) {
 		},
 		{
 			name: "no function", add: "Order", version: "1.0.0",
-			want: `orchestration "Order" has no function: invalid registration`,
+			want: `orchestration "Order" has no function, register what Implement returns: invalid registration`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestActivities(t *testing.T) {
 	check(t, r.AddActivity("Charge", handler), "")
 	check(t, r.AddActivity("Charge", handler), `activity "Charge" is registered twice: invalid registration`)
 	check(t, r.AddActivity("", handler), "an activity needs a name: invalid registration")
-	check(t, r.AddActivity("Refund", nil), `activity "Refund" has no function: it was only named, not defined: invalid registration`)
+	check(t, r.AddActivity("Refund", nil), `activity "Refund" has no function, register what Implement returns: invalid registration`)
 	check(t, r.AddActivity("__duroxide_syscall:x", handler),
 		`activity "__duroxide_syscall:x": names that begin with "__duroxide_syscall:" are reserved: invalid registration`)
 	if found, ok := r.Activity("Charge"); !ok || found == nil {

@@ -195,7 +195,7 @@ func TestBlockedFunctionThatLooks(t *testing.T) {
 		"key":             func(f flow, _ *replay.Handle, _ *replay.Branch) { f.KV("k") },
 		"keys":            func(f flow, _ *replay.Handle, _ *replay.Branch) { f.KVAll() },
 		"engine's clock":  func(f flow, _ *replay.Handle, _ *replay.Branch) { f.NowMs() },
-		"engine's policy": func(f flow, _ *replay.Handle, _ *replay.Branch) { f.Defaults() },
+		"engine's policy": func(f flow, _ *replay.Handle, _ *replay.Branch) { f.ActivityRetry() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Env is the function's only window on the world. It may be used by the function
@@ -75,10 +76,10 @@ func (v *Env) Replaying() bool {
 // Silent is Replaying for any goroutine.
 func (v *Env) Silent() bool { return v.replaying.Load() }
 
-// Defaults are those of the turn.
-func (v *Env) Defaults() any {
+// ActivityRetry is the worker's policy for activities, nil when it has none.
+func (v *Env) ActivityRetry() *retry.Policy {
 	v.coroutine.mustOwn()
-	return v.engine.turn.Defaults
+	return v.engine.turn.ActivityRetry
 }
 
 // NowMs is the engine's wall clock. It differs between replays, so its value

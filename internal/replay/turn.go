@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // Func is an orchestration function on opaque texts. It reads and asks for
@@ -42,8 +43,8 @@ type Turn struct {
 	// NowMs returns the wall clock in milliseconds.
 	NowMs func() uint64
 
-	// Defaults are for the layer above, which finds them by [Env.Defaults].
-	Defaults any
+	// ActivityRetry is the worker's policy for activities, nil when it has none.
+	ActivityRetry *retry.Policy
 	// Limits bound what an execution may become.
 	Limits Limits
 	// BlockedAfter is how long the function may keep control before it counts as

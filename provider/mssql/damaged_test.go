@@ -98,7 +98,7 @@ type site struct {
 }
 
 // everything is an orchestration with all kinds of work.
-var everything = orchestration.Named[bool, string]("Everything")
+var everything = orchestration.Declare[bool, string]("Everything")
 
 func newSite(t *testing.T) *site {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
 	"github.com/duroxide/duroxide-go/codec"
-	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -32,7 +32,7 @@ type Options struct {
 	// against, as worker.Register takes them. Without any the command has nothing to do.
 	Definitions []worker.Registrable
 	// ActivityRetry is that of the worker's options.
-	ActivityRetry *orchestration.RetryPolicy
+	ActivityRetry *retry.Policy
 	// Codec is that of the workers' options, for a store whose payloads are encoded. Only replay
 	// decodes; what the commands show stays as the store has it.
 	Codec *codec.Codec

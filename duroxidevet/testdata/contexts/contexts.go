@@ -7,6 +7,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 var release = activity.New("Release", func(_ context.Context, item string) (string, error) { return item, nil })
@@ -76,9 +77,9 @@ func good(ctx *orchestration.Context, item string) (string, error) {
 	return block.Await()
 }
 
-var policy = orchestration.RetryPolicy{
+var policy = retry.Policy{
 	Backoff:   func(n int) time.Duration { return time.Until(time.Time{}) }, // want `time.Until reads the clock`
 	Retryable: func(err error) bool { return err != context.Canceled },
 }
 
-var backoff = orchestration.Backoff(func(n int) time.Duration { return time.Since(time.Time{}) }) // want `time.Since reads the clock`
+var backoff = retry.Backoff(func(n int) time.Duration { return time.Since(time.Time{}) }) // want `time.Since reads the clock`

@@ -46,7 +46,7 @@ func bad(ctx *orchestration.Context, db *sql.DB) (string, error) {
 	return fmt.Sprintf("%p", db), nil             // want `%p prints an address, another one in each process`
 }
 
-var other = orchestration.Named[int, int]("Other")
+var other = orchestration.Declare[int, int]("Other")
 
 func good(ctx *orchestration.Context, text string) (string, error) {
 	log := ctx.Logger(logger)

@@ -26,7 +26,7 @@ type cart struct {
 var (
 	changes = orchestration.NewQueue[change]("changes")
 	shown   orchestration.Status[cart]
-	receive = orchestration.Named[[]change, string]("Order")
+	receive = orchestration.Declare[[]change, string]("Order")
 )
 
 var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (string, error) {
@@ -44,7 +44,7 @@ var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (s
 				return "", nil
 			}
 			c.Reminded = true
-			orchestration.Detach(ctx, orchestration.Named[string, string]("Remind"), ctx.Info().Instance+"-reminder", "")
+			orchestration.Detach(ctx, orchestration.Declare[string, string]("Remind"), ctx.Info().Instance+"-reminder", "")
 			continue
 		}
 		change, err := next.Await()

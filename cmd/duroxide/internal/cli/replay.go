@@ -9,15 +9,15 @@ import (
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/codec"
-	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
 // Code is what histories are replayed against: a program that links it gives it to the command.
 type Code struct {
 	Definitions   []worker.Registrable
-	ActivityRetry *orchestration.RetryPolicy
+	ActivityRetry *retry.Policy
 	Codec         *codec.Codec
 }
 

@@ -47,7 +47,7 @@ func TestHistoryInto(t *testing.T) {
 		}
 	})
 	for id, version := range map[string]string{"a/b": "1.0.0", "c": "1.1.0", "d": "1.1.0", "e\x1b[2J": "1.1.0"} {
-		run, err := client.Start(ctx, client.New(store), sleeper, id, "", client.AtVersion(version))
+		run, err := client.Start(ctx, client.New(store), sleeper.AtVersion(version), id, "")
 		if err == nil {
 			_, err = run.Wait(ctx)
 		}
@@ -91,7 +91,7 @@ func TestHistoryInto(t *testing.T) {
 // checkReplay replays an instance by programs with code that fits, with other code, and without.
 func checkReplay(t *testing.T, store *sqlite.Store, fits orchestration.Definition[string, string]) {
 	t.Helper()
-	other := orchestration.New(fits.Name(), func(*orchestration.Context, string) (string, error) { return "", nil })
+	other := fits.Implement(func(*orchestration.Context, string) (string, error) { return "", nil })
 	for _, test := range []struct {
 		code       int
 		want       string

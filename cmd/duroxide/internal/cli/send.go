@@ -48,7 +48,7 @@ input. Without DATA it is null.`,
 	return a.onStore(cmd)
 }
 
-func (a *app) raise(ctx context.Context, s session, instance, event string, data any, force bool) error {
+func (a *app) raise(ctx context.Context, s session, instance, event string, data string, force bool) error {
 	if err := s.mustListen(ctx, instance, force); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -88,11 +89,8 @@ standard input. Without INPUT it is null. A SQLite file that does not exist is c
 			if !ok {
 				return usageError{cmd, fmt.Errorf("unknown --if-exists %q: it is fail, use or replace", ifExists)}
 			}
-			if version != "" {
-				options = append(options, client.AtVersion(version))
-			}
 			return a.withStore(cmd, true, func(ctx context.Context, s session) error {
-				err := a.start(ctx, s, args[0], args[1], input, w, ifExists == "use", options...)
+				err := a.start(ctx, s, orchestration.Declare[string, any](args[0]).AtVersion(version), args[1], input, w, ifExists == "use", options...)
 				if errors.Is(err, provider.ErrInvalidArgument) {
 					return usageError{cmd, err}
 				}
@@ -111,8 +109,10 @@ var ifExistsOptions = map[string][]client.StartOption{
 	"fail": nil, "use": nil, "replace": {client.ReplaceFinished()},
 }
 
-func (a *app) start(ctx context.Context, s session, name, instance string, input any, w waiting, use bool, options ...client.StartOption) error {
-	err := s.StartNamed(ctx, name, instance, input, options...)
+func (a *app) start(ctx context.Context, s session, def orchestration.Definition[string, any], instance, input string, w waiting, use bool,
+	options ...client.StartOption,
+) error {
+	_, err := client.Start(ctx, s.Client, def, instance, input, options...)
 	existing, exists := errors.AsType[*client.AlreadyExistsError](err)
 	if exists && !use {
 		return fmt.Errorf("%w; choose another id, or see --if-exists in 'duroxide start --help'", err)
@@ -127,7 +127,7 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 		fmt.Fprintf(a.env.Stderr, "Instance %q already exists (%s, %s); nothing was started.\n",
 			instance, screen.Visible(existing.Name), existing.State)
 	} else if !a.json {
-		a.screen.Printf("Started %s as %q.\n", screen.Visible(name), instance)
+		a.screen.Printf("Started %s as %q.\n", screen.Visible(def.Name()), instance)
 	}
 	if !w.wait {
 		return nil
@@ -138,15 +138,15 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 // payloadOf returns what an optional argument stands for: null without one, the
 // standard input without its last line break for "-", a string for a quoted JSON
 // string, else the text as it is.
-func payloadOf(cmd *cobra.Command, args []string) (any, error) {
+func payloadOf(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
-		return nil, nil
+		return "null", nil
 	}
 	given := args[0]
 	if given == "-" {
 		data, err := io.ReadAll(cmd.InOrStdin())
 		if err != nil {
-			return nil, fmt.Errorf("reading the standard input: %w", err)
+			return "", fmt.Errorf("reading the standard input: %w", err)
 		}
 		given = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	}

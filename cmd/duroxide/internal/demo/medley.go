@@ -6,12 +6,13 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/retry"
 )
 
 // The activities of a Medley by name; [Work] gives them their functions.
 var (
-	refuse = activity.Named[string, string]("Refuse")
-	linger = activity.Named[int, int]("Linger")
+	refuse = activity.Declare[string, string]("Refuse")
+	linger = activity.Declare[int, int]("Linger")
 )
 
 // medleyTag is the tag of an activity that only tagged workers take, notes the queue of a
@@ -68,7 +69,7 @@ var medleyBegins = orchestration.New("Medley",
 		}
 		var failed *orchestration.CallError
 		_, err = orchestration.Activity(ctx, refuse, "this",
-			orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Millisecond)}),
+			orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}),
 			orchestration.WithTimeout(time.Hour)).Await()
 		done.Refused = errors.As(err, &failed)
 		if done.Mapped, err = orchestration.Map(ctx, []int{5, 6, 7}, 2, napAndSquare); err != nil {

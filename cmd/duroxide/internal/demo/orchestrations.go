@@ -10,9 +10,9 @@ import (
 
 // The activities by name; [Work] gives them their functions.
 var (
-	greet  = activity.Named[string, string]("Greet")
-	square = activity.Named[int, int]("Square")
-	count  = activity.Named[int, int]("Count")
+	greet  = activity.Declare[string, string]("Greet")
+	square = activity.Declare[int, int]("Square")
+	count  = activity.Declare[int, int]("Count")
 )
 
 // approval is the event that an Approval waits for.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 )
 
 // Shape is an orchestration with what must come of it.
@@ -30,16 +31,20 @@ type Shape struct {
 	// that [AsideOf] tells.
 	Detaches bool
 
-	orchestration, version string
-	input                  any
+	start func(ctx context.Context, c *client.Client, instance string) error
 }
 
 // Start starts the shape under an instance id.
 func (s Shape) Start(ctx context.Context, c *client.Client, instance string) error {
-	if s.version == "" {
-		return c.StartNamed(ctx, s.orchestration, instance, s.input)
+	return s.start(ctx, c, instance)
+}
+
+// starting returns what starts an orchestration with an input.
+func starting[I, O any](def orchestration.Definition[I, O], input I) func(context.Context, *client.Client, string) error {
+	return func(ctx context.Context, c *client.Client, instance string) error {
+		_, err := client.Start(ctx, c, def, instance, input)
+		return err
 	}
-	return c.StartNamed(ctx, s.orchestration, instance, s.input, client.AtVersion(s.version))
 }
 
 // Cities is a shape with one activity after the other.
@@ -47,7 +52,7 @@ func Cities(cities ...string) Shape {
 	return Shape{
 		Name: "hello-cities", Title: fmt.Sprintf("%d activities, one after the other", len(cities)),
 		Output: asJSON(greetings(cities)), Executions: 1, Instances: 1, Results: len(cities),
-		orchestration: helloCities.Name(), input: cities,
+		start: starting(helloCities, cities),
 	}
 }
 
@@ -56,7 +61,7 @@ func Squares(n int) Shape {
 	return Shape{
 		Name: "fan-out", Title: fmt.Sprintf("%d activities side by side, and the sum of their results", n),
 		Output: asJSON(n * (n + 1) * (2*n + 1) / 6), Executions: 1, Instances: 1, Results: n,
-		orchestration: sumOfSquares.Name(), input: n,
+		start: starting(sumOfSquares, n),
 	}
 }
 
@@ -65,7 +70,7 @@ func Timer(length time.Duration) Shape {
 	return Shape{
 		Name: "timer", Title: fmt.Sprintf("a timer of %v", length),
 		Output: fmt.Sprintf("slept for %v", length), Executions: 1, Instances: 1,
-		orchestration: nap.Name(), input: length.String(),
+		start: starting(nap, length.String()),
 	}
 }
 
@@ -74,7 +79,7 @@ func Approval(what, by string) Shape {
 	return Shape{
 		Name: "external-event", Title: "an event from outside",
 		Output: fmt.Sprintf("%s, approved by %s", what, by), Executions: 1, Instances: 1, Approves: true,
-		orchestration: approve.Name(), input: what,
+		start: starting(approve, what),
 	}
 }
 
@@ -93,7 +98,7 @@ func Tour(legs ...[]string) Shape {
 	return Shape{
 		Name: "sub-orchestrations", Title: fmt.Sprintf("%d sub-orchestrations", len(legs)),
 		Output: asJSON(outputs), Executions: 1 + len(legs), Instances: 1 + len(legs), Results: results,
-		orchestration: tour.Name(), input: legs,
+		start: starting(tour, legs),
 	}
 }
 
@@ -102,7 +107,7 @@ func Laps(n int) Shape {
 	return Shape{
 		Name: "continue-as-new", Title: fmt.Sprintf("%d executions, each continued as the next", n),
 		Output: asJSON(n * (n + 1) / 2), Executions: n, Instances: 1, Results: n,
-		orchestration: laps.Name(), input: lapsDone{Laps: n},
+		start: starting(laps, lapsDone{Laps: n}),
 	}
 }
 
@@ -119,7 +124,7 @@ func Medley(by string) Shape {
 		// A built-in activity, ten squares, two refusals, and one of the two children that are
 		// dropped cleans up.
 		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes, Messages: messages, Drops: true,
-		orchestration: medleyBegins.Name(), version: medleyBegins.Version(), input: "", Detaches: true,
+		Detaches: true, start: starting(medleyBegins.AtVersion(medleyBegins.Version()), ""),
 	}
 }
 

@@ -53,11 +53,11 @@ func Work(ctx context.Context, store provider.Provider, out io.Writer, options W
 	}
 	reports := &reporter{encoder: json.NewEncoder(out)}
 	err = w.Register(helloCities, sumOfSquares, nap, approve, tour, laps, medleyBegins, medleyEnds, tidy,
-		activity.New(greet.Name(), does(reports, options.Pause, greeting)),
-		activity.New(square.Name(), does(reports, options.Pause, func(n int) int { return n * n })),
-		activity.New(count.Name(), does(reports, options.Pause, func(n int) int { return n })),
-		activity.New(linger.Name(), does(reports, time.Hour, func(n int) int { return n })),
-		activity.New(refuse.Name(), func(ctx context.Context, what string) (string, error) {
+		greet.Implement(does(reports, options.Pause, greeting)),
+		square.Implement(does(reports, options.Pause, func(n int) int { return n * n })),
+		count.Implement(does(reports, options.Pause, func(n int) int { return n })),
+		linger.Implement(does(reports, time.Hour, func(n int) int { return n })),
+		refuse.Implement(func(ctx context.Context, what string) (string, error) {
 			if _, err := does(reports, options.Pause, greeting)(ctx, what); err != nil {
 				return "", err
 			}

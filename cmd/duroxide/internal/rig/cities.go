@@ -51,7 +51,7 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 	}
 	defer m.rss.Stop()
 	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, tour,
-		activity.New(greet.Name(), func(_ context.Context, city string) (string, error) { return "Hello, " + city + "!", nil }))
+		greet.Implement(func(_ context.Context, city string) (string, error) { return "Hello, " + city + "!", nil }))
 	if err != nil {
 		return Cities{}, err
 	}
@@ -74,7 +74,7 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 // The work of rig B: one greeting after the other.
 var (
 	cities = []string{"Lagos", "Lima", "London", "Lisbon", "Lusaka"}
-	greet  = activity.Named[string, string]("Greet")
+	greet  = activity.Declare[string, string]("Greet")
 	tour   = orchestration.New("Tour", func(ctx *orchestration.Context, _ int) (int, error) {
 		greetings := 0
 		for _, city := range cities {

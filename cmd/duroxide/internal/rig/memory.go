@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -55,7 +54,7 @@ const memorySamples = 40
 // [MustBeEmpty].
 func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
 	stop, err := startWorker(ctx, config.Store, nil, config.Slots, config.Logger, single,
-		activity.New(step.Name(), func(_ context.Context, input int) (int, error) { return input, nil }))
+		step.Implement(func(_ context.Context, input int) (int, error) { return input, nil }))
 	if err != nil {
 		return Memory{}, err
 	}

@@ -99,7 +99,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	defer m.rss.Stop()
 	var took, ran atomic.Int64
 	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, config.Shape.definition,
-		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
+		step.Implement(func(ctx context.Context, input int) (int, error) {
 			began := time.Now()
 			defer func() { took.Add(int64(time.Since(began))); ran.Add(1) }()
 			return input, workFor(ctx, config.Activity)
@@ -148,7 +148,7 @@ func (config ParityConfig) load(ctx context.Context, c *client.Client) (Load, er
 
 // The work of rig A.
 var (
-	step   = activity.Named[int, int]("Step")
+	step   = activity.Declare[int, int]("Step")
 	fanOut = orchestration.New("FanOut", func(ctx *orchestration.Context, _ int) (int, error) {
 		futures := make([]*orchestration.Future[int], 0, five)
 		for i := range five {
