@@ -116,17 +116,26 @@ func TestReadmeShowsOneProgram(t *testing.T) {
 	}
 }
 
-// TestManualIsComplete finds every command and every exit code in docs/cli.md.
+// TestManualIsComplete finds every command and every exit code in docs/cli.md, and every rig of bench among those of
+// docs/performance.md.
 func TestManualIsComplete(t *testing.T) {
 	t.Parallel()
 	manual := read(t, root+"/docs/cli.md")
+	_, rigs, _ := strings.Cut(read(t, root+"/docs/performance.md"), "\n## The rigs\n")
+	rigs, _, _ = strings.Cut(rigs, "\n## ")
 	files, err := filepath.Glob("testdata/help/duroxide_?*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no help texts: %v", err)
 	}
 	for _, file := range files {
 		command := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".txt"), "_", " ")
-		if command != "duroxide bench" && !strings.Contains(manual, "| `"+command) {
+		if rig, ok := strings.CutPrefix(command, "duroxide bench "); ok {
+			if !strings.Contains(rigs, "\n| `"+rig) {
+				t.Errorf("docs/performance.md does not list the rig `%s`", rig)
+			}
+			continue
+		}
+		if !strings.Contains(manual, "| `"+command) {
 			t.Errorf("docs/cli.md does not list `%s`", command)
 		}
 	}
