@@ -32,11 +32,11 @@ build: ## Build every package, and the commands into bin/
 	go build -o bin/ ./cmd/...
 
 .PHONY: generate
-generate: ## Write gen/ from sql/ and sqlc.yaml
+generate: ## Write gen/ from sql/ and sqlc.yaml, and the walker of the T-SQL tree
 	go run ./tools/generate
 
 .PHONY: verify-generated
-verify-generated: ## Fail, naming each file, if gen/ is not what generate would write
+verify-generated: ## Fail, naming each file, if generated code is not what generate would write
 	go run ./tools/generate -verify
 
 .PHONY: fmt

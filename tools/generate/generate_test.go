@@ -245,7 +245,7 @@ func TestRepositoryIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := run(t.Context(), root, sqlc, true, &out); err != nil {
+	if err := run(t.Context(), root, everything, true, &out); err != nil {
 		t.Errorf("%v\n%s", err, &out)
 	}
 }

@@ -1,5 +1,6 @@
-// Command generate writes the Go code under gen/ from the SQL under sql/, or, with -verify, checks that gen/ holds
-// exactly what it would write and names every file that is missing, changed or left over.
+// Command generate writes the Go code under gen/ from the SQL under sql/, and the walker of the T-SQL tree from the types
+// of its nodes. With -verify it checks that gen/ and the walker are exactly what it would write, and names every file
+// that is missing, changed or left over.
 //
 // sqlc alone is not enough for either. It never removes a file whose queries are gone, and its own diff looks only at
 // the files it would write, so a stale one stays invisible. This command lets sqlc write into an empty scratch folder
@@ -33,7 +34,7 @@ func main() {
 
 	root, err := findRoot()
 	if err == nil {
-		err = run(context.Background(), root, sqlc, *verify, os.Stdout)
+		err = run(context.Background(), root, everything, *verify, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
@@ -65,7 +66,7 @@ func run(ctx context.Context, root string, generate generator, verify bool, out 
 	if err != nil {
 		return err
 	}
-	have, err := drift.ReadTree(root, genFolder)
+	have, err := generatedFiles(root)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func run(ctx context.Context, root string, generate generator, verify bool, out 
 		return drift.Apply(root, want, differences, out)
 	}
 	if len(differences) == 0 {
-		fmt.Fprintf(out, "%s/ is up to date (%d files)\n", genFolder, len(want))
+		fmt.Fprintf(out, "generated code is up to date (%d files)\n", len(want))
 		return nil
 	}
 	for _, d := range differences {

@@ -102,8 +102,8 @@ func runsPlugin(config []byte) (bool, error) {
 	return false, nil
 }
 
-// generateTree runs generate on a copy of the inputs and returns what it wrote below gen/. The copy has no gen/ of its
-// own, so that all that is there afterwards has been written.
+// generateTree runs generate on a copy of the inputs and returns what it wrote. The copy has no generated files, so that
+// all that is there afterwards has been written.
 func generateTree(ctx context.Context, root string, generate generator) (written drift.Tree, err error) {
 	scratch, err := os.MkdirTemp("", "duroxide-generate-")
 	if err != nil {
@@ -117,7 +117,7 @@ func generateTree(ctx context.Context, root string, generate generator) (written
 	if err := generate(ctx, root, filepath.Join(scratch, configFile)); err != nil {
 		return nil, err
 	}
-	written, err = drift.ReadTree(scratch, genFolder)
+	written, err = generatedFiles(scratch)
 	if err == nil && len(written) == 0 {
 		// Taken at its word, an empty result would empty gen/.
 		err = fmt.Errorf("%s wrote no file below %s/", configFile, genFolder)

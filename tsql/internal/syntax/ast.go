@@ -16,7 +16,7 @@ type Node interface {
 type Script struct {
 	File     *diag.File
 	Batches  []*Batch
-	Comments []Comment // in the order of the text
+	Comments []Comment `walk:"-"` // in the order of the text
 }
 
 // A Batch is the text between two GO lines.

@@ -62,8 +62,8 @@ type (
 		OrAlter, Alter bool
 		Name           *ObjectName
 		Columns        []Ident
-		Query          *Query
 		Options        []Option
+		Query          *Query
 		CheckOption    bool
 	}
 
@@ -75,12 +75,12 @@ type (
 		Name           *ObjectName
 		Params         []*Param
 		Returns        *TypeName
-		Inline         *Query
 		TableVariable  string
 		Table          *TableDef
-		Body           []Stmt // empty for an inline function
 		Options        []Option
-		External       bool // EXTERNAL NAME: written in another language
+		Inline         *Query
+		Body           []Stmt // empty for an inline function
+		External       bool   // EXTERNAL NAME: written in another language
 	}
 
 	// CreateProcedure is CREATE PROCEDURE.

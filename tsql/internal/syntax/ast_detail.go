@@ -67,12 +67,12 @@ type (
 	// AlterDatabase is ALTER DATABASE name|CURRENT with SET options, COLLATE or MODIFY NAME.
 	AlterDatabase struct {
 		diag.Span
-		Name        *Ident   // nil for CURRENT
+		Name        *Ident // nil for CURRENT
+		NewName     *Ident
 		Options     []Option // of SET; the value of "A = B" and "A B" is B
 		Termination string   // of SET: "NO_WAIT", "ROLLBACK IMMEDIATE", "ROLLBACK AFTER"; empty if not written
 		Seconds     string   // of ROLLBACK AFTER
 		Collation   string
-		NewName     *Ident
 	}
 
 	// SwitchTrigger is ENABLE TRIGGER and DISABLE TRIGGER.

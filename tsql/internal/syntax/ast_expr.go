@@ -65,9 +65,9 @@ type (
 	Call struct {
 		diag.Span
 		Name        *ObjectName
-		Distinct    bool // COUNT(DISTINCT x)
-		Star        bool // COUNT(*)
-		Args        []Expr
+		Distinct    bool   // COUNT(DISTINCT x)
+		Star        bool   // COUNT(*)
+		Args        []Expr `walk:"Keys"`
 		NoParens    bool
 		WithinGroup []OrderItem // STRING_AGG(…) WITHIN GROUP (ORDER BY …)
 		Nulls       string      // "IGNORE NULLS", "RESPECT NULLS" or ""
@@ -75,7 +75,7 @@ type (
 		// JSON functions only: "NULL ON NULL" / "ABSENT ON NULL"
 		JSONNulls string
 		// Keys of JSON_OBJECT('k': v): as many as Args; nil otherwise
-		Keys []Expr
+		Keys []Expr `walk:"-"`
 	}
 
 	// Cast is CAST, TRY_CAST, CONVERT, TRY_CONVERT, PARSE or TRY_PARSE.

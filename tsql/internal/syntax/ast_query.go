@@ -79,10 +79,10 @@ func (*ParenQuery) queryBody()   {}
 // assignment, Variable = X (or += and so on).
 type SelectItem struct {
 	diag.Span
-	X        Expr
-	Alias    *Ident
 	Variable *Variable
 	AssignOp string // "=", "+=", … when Variable is set
+	X        Expr
+	Alias    *Ident
 }
 
 // NamedWindow is one definition of the WINDOW clause.
@@ -121,13 +121,13 @@ type (
 	TableRef struct {
 		diag.Span
 		Name     *ObjectName
-		Alias    *Ident
-		Hints    []Option
 		Temporal string // the text of FOR SYSTEM_TIME …, if any
 		Versions bool   // it is one other than AS OF, so that a row may come in several versions
 		// Form is that of Temporal, such as "AS OF", and Bounds are the times that it names.
 		Form   string
 		Bounds []Expr
+		Alias  *Ident
+		Hints  []Option
 	}
 
 	// VariableTable is @t [AS alias].

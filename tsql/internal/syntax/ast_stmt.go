@@ -178,9 +178,9 @@ type (
 	// It has no scope of its own: variables declared in it are known after it.
 	Block struct {
 		diag.Span
-		Stmts []Stmt
 		// Atomic holds the options of BEGIN ATOMIC WITH (…); nil for a plain block.
 		Atomic []Option
+		Stmts  []Stmt
 	}
 
 	// TryCatch is BEGIN TRY … END TRY BEGIN CATCH … END CATCH.

@@ -9,7 +9,7 @@ var controlCases = []parseCase{
 	{`IF EXISTS (SELECT 1 FROM t) BEGIN PRINT 'a'; PRINT 'b' END ELSE RETURN`, `[(If Cond=(Exists Query=(Query Body=(Select Items=[(SelectItem 1)] From=[(TableRef Name=t)]))) Then=(Block Stmts=[(Print 'a') (Print 'b')]) Else=(Return))]`},
 	{`IF @a = 1 SET NOCOUNT, XACT_ABORT ON`, `[(If Cond=(Compare = @a 1) Then=(Block Stmts=[(SetOption Name=NOCOUNT Value=ON) (SetOption Name=XACT_ABORT Value=ON)]))]`},
 	{`WHILE @i < 10 BEGIN SET @i += 1; IF @i = 5 BREAK; CONTINUE END`, `[(While Cond=(Compare < @i 10) Body=(Block Stmts=[(SetVariable Variable=@i += 1) (If Cond=(Compare = @i 5) Then=(Break)) (Continue)]))]`},
-	{`BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english') SELECT 1 END`, `[(Block Stmts=[(SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))] Atomic=[(Option Name="TRANSACTION ISOLATION LEVEL" Value=SNAPSHOT) (Option Name=LANGUAGE Value=N'us_english')])]`},
+	{`BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english') SELECT 1 END`, `[(Block Atomic=[(Option Name="TRANSACTION ISOLATION LEVEL" Value=SNAPSHOT) (Option Name=LANGUAGE Value=N'us_english')] Stmts=[(SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))])]`},
 	{`BEGIN TRY SELECT 1; END TRY BEGIN CATCH END CATCH`, `[(TryCatch Try=[(SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))])]`},
 	{`BEGIN TRY SELECT 1 END TRY BEGIN CATCH IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; THROW; END CATCH; SELECT 2`, `[(TryCatch Try=[(SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))] Catch=[(If Cond=(Compare <> (Call Name=XACT_STATE) 0) Then=(Transaction Verb=ROLLBACK)) (Throw)]) (SelectStmt Query=(Query Body=(Select Items=[(SelectItem 2)])))]`},
 	{`RETURN`, `[(Return)]`},

@@ -21,7 +21,7 @@
 //	control.go     IF, TRY, THROW and transactions; variable.go DECLARE, SET and cursors; exec.go EXECUTE
 //	ddl.go         CREATE and ALTER; table.go, alter.go, index.go, module.go, drop.go and security.go its families;
 //	               detail.go statements of which most readers know the first words only
-//	walk.go        how other packages look at a tree
+//	walk.go        how other packages look at a tree; children.go is generated from the node types by walkgen
 //	fragment.go    types and columns that stand in comments
 //
 // Tree nodes are plain structs. Each embeds [diag.Span]. Keywords and names are matched without regard to case; names

@@ -24,7 +24,7 @@ var variableCases = []parseCase{
 	{`SET LOCK_TIMEOUT 5000; SET DEADLOCK_PRIORITY LOW; SET DEADLOCK_PRIORITY @p; SET ROWCOUNT 0; SET TEXTSIZE 100`, `[(SetOption Name=LOCK_TIMEOUT Value=5000 5000) (SetOption Name=DEADLOCK_PRIORITY Value=LOW) (SetOption Name=DEADLOCK_PRIORITY Value=@p @p) (SetOption Name=ROWCOUNT Value=0 0) (SetOption Name=TEXTSIZE Value=100 100)]`},
 	{`SET CONTEXT_INFO 0x01; SET LANGUAGE us_english; SET DATEFIRST 1; SET DATEFORMAT dmy; SET STATISTICS IO, TIME ON`, `[(SetOption Name=CONTEXT_INFO Value=0x01 0X01) (SetOption Name=LANGUAGE Value=US_ENGLISH) (SetOption Name=DATEFIRST Value=1 1) (SetOption Name=DATEFORMAT Value=DMY) (SetOption Name="STATISTICS IO" Value=ON) (SetOption Name="STATISTICS TIME" Value=ON)]`},
 	{`USE [my db]`, `[(Use Database=[my db])]`},
-	{`SET @x = NULL; SET @x ||= 'a'; SELECT @x = 1`, `[(SetVariable Variable=@x = NULL) (SetVariable Variable=@x ||= 'a') (SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1 Variable=@x AssignOp==)])))]`},
+	{`SET @x = NULL; SET @x ||= 'a'; SELECT @x = 1`, `[(SetVariable Variable=@x = NULL) (SetVariable Variable=@x ||= 'a') (SelectStmt Query=(Query Body=(Select Items=[(SelectItem Variable=@x AssignOp== 1)])))]`},
 	{`DECLARE @res int; EXEC @res = sp_getapplock @Resource = @r, @LockMode = 'Exclusive', @LockOwner = 'Transaction', @LockTimeout = 0`, `[(Declare Vars=[(VarDecl Name=@res Type=type:int)]) (Exec Status=@res Name=sp_getapplock Args=[(ExecArg Name=@Resource @r) (ExecArg Name=@LockMode 'Exclusive') (ExecArg Name=@LockOwner 'Transaction') (ExecArg Name=@LockTimeout 0)])]`},
 }
 

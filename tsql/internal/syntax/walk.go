@@ -1,5 +1,7 @@
 package syntax
 
+//go:generate go run ./walkgen -o children.go .
+
 import (
 	"iter"
 
@@ -25,6 +27,50 @@ func Inspect(node Node, enter func(Node) bool, leave func(Node)) {
 	}
 	children(node, func(child Node) { Inspect(child, enter, leave) })
 	leave(node)
+}
+
+// A visitor receives the direct children of a node.
+type visitor func(Node)
+
+// walkOne visits a node that may be nil.
+func walkOne[N interface {
+	comparable
+	Node
+}](v visitor, n N) {
+	var none N
+	if n != none {
+		v(n)
+	}
+}
+
+// walkEach visits the elements of a list of values.
+func walkEach[T any, P interface {
+	*T
+	Node
+}](v visitor, parts []T) {
+	for i := range parts {
+		v(P(&parts[i]))
+	}
+}
+
+// walkList visits the elements of a list of nodes.
+func walkList[N interface {
+	comparable
+	Node
+}](v visitor, nodes []N) {
+	for _, n := range nodes {
+		walkOne(v, n)
+	}
+}
+
+// walkPairs visits the nodes of a list, each after its key if there is one.
+func walkPairs(v visitor, keys, nodes []Expr) {
+	for i, n := range nodes {
+		if i < len(keys) {
+			v(keys[i])
+		}
+		v(n)
+	}
 }
 
 // All yields every node of type N at or below a node, parents before children:
