@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // attachPatience is how long a call whose lease could not be renewed goes on when the store
@@ -65,11 +66,11 @@ func (c *call) attach(ctx context.Context, fetched *provider.FetchedWorkItem) bo
 	old := c.lease
 	c.again, c.lease = fetched, c.holdLease(ctx, fetched)
 	if !c.returned {
-		c.lease.onRenewal(c.tell)
+		c.lease.OnRenewal(c.tell)
 	}
 	c.stopDoubt()
 	c.mu.Unlock()
-	old.stop() // which waits for a callback that may want the mutex
+	old.Stop() // which waits for a callback that may want the mutex
 	return true
 }
 
@@ -91,14 +92,14 @@ func (c *call) token() string {
 func (c *call) confirmed() (token string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.held().LockToken, c.lease.confirmed()
+	return c.held().LockToken, c.lease.Confirmed()
 }
 
 // leaseTroubled reports whether the lease has ended or could not be renewed lately.
 func (c *call) leaseTroubled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lease.troubled()
+	return c.lease.Troubled()
 }
 
 // takeLease begins to keep the call's first lease alive.
@@ -106,13 +107,13 @@ func (c *call) takeLease(ctx context.Context) {
 	c.mu.Lock() // which the lease's callbacks want
 	defer c.mu.Unlock()
 	c.lease = c.holdLease(ctx, c.fetched)
-	c.lease.onRenewal(c.tell)
+	c.lease.OnRenewal(c.tell)
 }
 
 // holdLease keeps the lease of a fetch alive.
-func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem) *lease {
+func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem) *leases.Lease {
 	options, token := c.worker.options, fetched.LockToken
-	l := holdLease(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
+	l := leases.Hold(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
 		func(ctx context.Context) error {
 			return c.worker.store.RenewWorkItemLock(ctx, token, options.ActivityLockTimeout)
 		}, func(err error) {
@@ -124,7 +125,7 @@ func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem)
 			}
 		}, c.logger)
 	told := false
-	l.onEnd(func(err error) bool {
+	l.OnEnd(func(err error) bool {
 		if !c.outlives(token) {
 			return false
 		}
@@ -135,7 +136,7 @@ func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem)
 		}
 		return true
 	})
-	c.worker.renewals.join(l, provider.LockRenewal{LockToken: token, ExtendFor: options.ActivityLockTimeout})
+	c.worker.renewals.Join(l, provider.LockRenewal{LockToken: token, ExtendFor: options.ActivityLockTimeout})
 	return l
 }
 
@@ -163,7 +164,7 @@ func (c *call) lose(token string) {
 	defer c.mu.Unlock()
 	switch {
 	case c.settled || c.held().LockToken != token || c.doubt != nil:
-	case !c.lease.troubled():
+	case !c.lease.Troubled():
 		c.cancel(errCancelled)
 	default:
 		c.doubt = time.AfterFunc(attachPatience, func() {
@@ -190,8 +191,8 @@ func (c *call) hasReturned() (leaseEnded bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.returned = true
-	c.lease.onRenewal(nil)
-	return c.lease.ended()
+	c.lease.OnRenewal(nil)
+	return c.lease.Ended()
 }
 
 // settle ends the call, and keeps its result if there is one to keep: from then on nothing
@@ -226,6 +227,6 @@ func (c *call) end() {
 	c.mu.Unlock()
 	if l != nil {
 		c.worker.live.leave(c)
-		l.stop()
+		l.Stop()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // call is one fetched activity on its way to an ack or an abandon.
@@ -40,7 +41,7 @@ type call struct {
 	// again is the latest fetch that the call was attached to, if any.
 	again *provider.FetchedWorkItem
 	// lease is nil until the activity runs.
-	lease *lease
+	lease *leases.Lease
 	// returned means that the handler is not waited for any more, settled that the outcome
 	// is the store's, kept, or given up.
 	returned, settled bool

@@ -63,7 +63,7 @@ func (r *runningCalls) enter(c *call) (leave func()) {
 	}
 	r.calls[ref][c] = struct{}{}
 	if _, cancelled := r.cancelled.get(c.key()); cancelled {
-		c.lease.renewNow()
+		c.lease.RenewNow()
 	}
 	return func() { r.leave(c) }
 }

@@ -29,7 +29,9 @@ package worker
 // outcome.go (what came of it), acks.go (acknowledged together), attach.go (those whose lease
 // ends while they run), cancellation.go, heartbeat.go, late.go (those that begin too late or
 // run for too long), session.go, syscall.go (built-in ones); for both settle.go and kept.go
-// (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
-// renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
+// (what is finished and not yet in the store), payloads.go (the codec), hooks.go,
+// outage.go (a store that is away), unknown.go and unknown_watch.go
 // (work whose code nobody has), held_watch.go (what is told of it), unserved.go (sessions and tags without results),
 // recent.go.
+//
+// Package internal/leases renews leases.

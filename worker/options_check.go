@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // check names the first option that cannot work.
@@ -125,13 +126,13 @@ func (o Options) checkPairs() error {
 			return invalid("%sLockTimeout (%v) is shorter than a millisecond, which is what stores count in", lease.name, lease.timeout)
 		}
 		// A shorter lease is renewed at half time, whatever the buffer.
-		if lease.timeout >= bufferedLease && lease.buffer >= lease.timeout {
+		if lease.timeout >= leases.Buffered && lease.buffer >= lease.timeout {
 			return invalid("%sRenewalBuffer (%v) must be shorter than %sLockTimeout (%v)", lease.name, lease.buffer, lease.name, lease.timeout)
 		}
 	}
 	// A session must not count as idle while one of its activities runs, and
 	// activity is only noted when its lease is renewed (contract §7.1).
-	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
+	if renewal := leases.Interval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
 		return invalid("SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
 			o.SessionIdleTimeout, renewal)
 	}

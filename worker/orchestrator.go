@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // orchestrator is one slot that runs turns.
@@ -61,16 +62,16 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
 		"orchestration_name", fetched.Item.OrchestrationName, "worker_id", o.id)
-	l := holdLease(work, w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
+	l := leases.Hold(work, w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
-	w.renewals.join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
+	w.renewals.Join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
 	t := &turn{worker: w, slot: o.id, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
 	commit := t.run(ctx)
 	return func(free func(), take *taking) {
 		defer cancel(nil)
-		defer l.stop()
+		defer l.Stop()
 		var stop func()
 		t.settling, stop = newSettling(ctx, w.options.OrchestrationLockTimeout, &w.outage, free)
 		t.settling.take = take

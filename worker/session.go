@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // sessionTracker counts the sessions that activities of this worker are in.
@@ -80,7 +81,7 @@ func (s *sessionTracker) remove(session string) (room bool) {
 // keepSessions renews the sessions of all slots and removes dead ones until ctx
 // ends (contract §7.10). Errors are logged only: a session that is lost is claimed anew.
 func (w *Worker) keepSessions(ctx context.Context) {
-	renew := time.NewTicker(renewalInterval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
+	renew := time.NewTicker(leases.Interval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
 	defer renew.Stop()
 	cleanup := time.NewTicker(w.options.SessionCleanupInterval)
 	defer cleanup.Stop()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // settle settles work whose lease is 5 s long with the answers, of which the last repeats.
@@ -210,11 +211,11 @@ func TestCallsOfJustCancelledActivitiesRenewAtOnce(t *testing.T) {
 		}
 		for _, id := range []uint64{0, 2*maxRecent + 1, 2 * maxRecent} { // long ago, never, just now
 			c := &call{item: provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id}}
-			c.lease = holdLease(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
+			c.lease = leases.Hold(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
 				renewed[id] = time.Since(began)
 				return provider.ErrInvalidLockToken
 			}, func(error) {}, slog.New(slog.DiscardHandler))
-			t.Cleanup(c.lease.stop)
+			t.Cleanup(c.lease.Stop)
 			t.Cleanup(r.enter(c))
 		}
 		synctest.Wait()

@@ -13,6 +13,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/adapt"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
 // Worker runs orchestrations and activities. Make it with [New].
@@ -47,7 +48,7 @@ type Worker struct {
 	stuck recent[string]
 	// held are the instances that wait for code that fits.
 	held     recent[heldTurn]
-	renewals *renewals
+	renewals *leases.Group
 	// active are the activities that run on the worker's store.
 	active *runningCalls
 }
@@ -84,7 +85,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 		},
 		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
 		plain: store, store: full, options: options, registry: registry.New(),
-		cache: newCache(options), renewals: newRenewals(full),
+		cache: newCache(options), renewals: leases.NewGroup(full.RenewLocks),
 		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}
 	w.builtIn = w.syscalls()
@@ -163,7 +164,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		keeper.Go(func() { w.watchQuiet(keeping) })
 	}
 	w.loops.Wait()
-	w.renewals.close()
+	w.renewals.Close()
 	w.cache.close(max(100*time.Millisecond, w.options.ShutdownTimeout))
 	stopKeeping()
 	keeper.Wait()

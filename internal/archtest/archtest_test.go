@@ -174,9 +174,15 @@ var table = []Rule{
 	{
 		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/..."},
 		Forbidden: anythingBut("std", "./provider", "./provider/adapt", "./failure", "./codec", "./hook", "./internal/...", "./orchestration", "./activity", "./retry",
-			"./worker", "./client", "github.com/google/uuid"),
+			"./worker/...", "./client", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
+	},
+	{
+		From:      Set{"./worker/internal/leases"},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "a lease is renewed in the same way whatever it is of, so that a worker's turns and activities stay unknown here",
 	},
 	{
 		From: Set{"./orchestrationtest"},

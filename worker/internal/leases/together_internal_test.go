@@ -1,4 +1,4 @@
-package worker
+package leases
 
 import (
 	"context"
@@ -17,8 +17,6 @@ import (
 
 // renewer is a store that renews leases as the test says, and notes the calls.
 type renewer struct {
-	provider.Store
-
 	renew func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 
 	mu    sync.Mutex
@@ -35,9 +33,9 @@ func (r *renewer) RenewLocks(ctx context.Context, locks []provider.LockRenewal) 
 
 // held are leases of 30 s that are renewed together, taken one every 100 ms.
 type held struct {
-	*renewals
+	*Group
 
-	leases []*lease
+	list   []*Lease
 	mu     sync.Mutex
 	events []string
 }
@@ -45,14 +43,14 @@ type held struct {
 func hold(t *testing.T, store *renewer, n int) *held {
 	t.Helper()
 	store.began = time.Now()
-	h := &held{renewals: newRenewals(store)}
+	h := &held{Group: NewGroup(store.RenewLocks)}
 	for i := range n {
-		l := holdLease(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
+		l := Hold(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
 			h.happens(store, "%d renewed by itself", i)
 			return nil
 		}, func(err error) { h.happens(store, "%d lost: %v", i, err) }, slog.New(slog.DiscardHandler))
-		h.join(l, provider.LockRenewal{LockToken: fmt.Sprint(i), ExtendFor: 30 * time.Second})
-		h.leases = append(h.leases, l)
+		h.Join(l, provider.LockRenewal{LockToken: fmt.Sprint(i), ExtendFor: 30 * time.Second})
+		h.list = append(h.list, l)
 		_ = clock.Sleep(t.Context(), 100*time.Millisecond)
 	}
 	return h
@@ -65,10 +63,10 @@ func (h *held) happens(store *renewer, format string, args ...any) {
 }
 
 func (h *held) stop() {
-	for _, l := range h.leases {
-		l.stop()
+	for _, l := range h.list {
+		l.Stop()
 	}
-	h.close()
+	h.Close()
 }
 
 func (h *held) expect(t *testing.T, store *renewer, calls, events []string) {
@@ -91,7 +89,7 @@ func TestLeasesAreRenewedTogether(t *testing.T) {
 		h := hold(t, store, 100)
 		_ = clock.Sleep(t.Context(), 100*time.Second)
 		h.stop()
-		_ = clock.Sleep(t.Context(), time.Hour) // nothing comes after stop
+		_ = clock.Sleep(t.Context(), time.Hour) // nothing comes after Stop
 		h.expect(t, store, []string{"25s: 100", "50s: 100", "1m15s: 100", "1m40s: 100"}, nil)
 	})
 }
@@ -129,7 +127,7 @@ func TestOneOfManyLeasesIsLost(t *testing.T) {
 		store := refusing("1", provider.Permanent("renew", "Invalid lock token", provider.ErrInvalidLockToken))
 		h := hold(t, store, 3)
 		_ = clock.Sleep(t.Context(), 60*time.Second)
-		h.leases[0].stop()
+		h.list[0].Stop()
 		_ = clock.Sleep(t.Context(), 30*time.Second)
 		h.stop()
 		h.expect(t, store, []string{"25s: 3", "50s: 2"},
@@ -174,7 +172,7 @@ func TestRenewingTogetherFails(t *testing.T) {
 	})
 }
 
-// Whoever stops a lease does not wait for a call that renews others too; close ends it.
+// Whoever stops a lease does not wait for a call that renews others too; Close ends it.
 func TestLeaseStopsWhileOthersAreRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +185,7 @@ func TestLeaseStopsWhileOthersAreRenewed(t *testing.T) {
 		began := time.Now()
 		h.stop()
 		if waited := time.Since(began); waited != 0 {
-			t.Errorf("stop has waited for %v", waited)
+			t.Errorf("Stop has waited for %v", waited)
 		}
 		h.expect(t, store, []string{"25s: 2"}, nil)
 	})

@@ -1,4 +1,4 @@
-package worker
+package leases
 
 import (
 	"context"
@@ -10,22 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// bufferedLease is the shortest lease that is renewed a buffer before its end.
-const bufferedLease = 15 * time.Second
-
-// renewalInterval is when a lease is renewed after it was taken: the buffer before
-// its end for leases of at least 15 s, half time for shorter ones. Unlike the
-// reference it does not round up to seconds, which would renew short leases too
-// late (contract §7.1).
-func renewalInterval(timeout, buffer time.Duration) time.Duration {
-	if timeout >= bufferedLease {
-		return max(time.Second, timeout-buffer)
-	}
-	return max(time.Millisecond, timeout/2)
-}
-
-// lease keeps a lock alive while its holder works.
-type lease struct {
+// Lease keeps a lock alive while its holder works.
+type Lease struct {
 	renew    func(ctx context.Context) error
 	timeout  time.Duration
 	interval time.Duration
@@ -36,7 +22,7 @@ type lease struct {
 	// outlived, if not nil, is asked when the lease was not renewed in time.
 	outlived func(error) bool
 
-	ctx    context.Context //nolint:containedctx // the renewals' own, which stop ends
+	ctx    context.Context //nolint:containedctx // the renewals' own, which Stop ends
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	timer  *time.Timer
@@ -44,9 +30,9 @@ type lease struct {
 	armed bool
 	due   time.Time
 	done  sync.WaitGroup
-	// together, if not nil, renews the lock with others.
-	together *renewals
-	lock     provider.LockRenewal
+	// group, if not nil, renews the lock with others.
+	group *Group
+	lock  provider.LockRenewal
 	// expires is when the lease ends unless it is renewed, by this process's
 	// monotonic clock.
 	expires time.Time
@@ -54,40 +40,39 @@ type lease struct {
 	failing bool
 }
 
-// holdLease starts renewing. lost is called at most once, when the lock is gone:
-// taken away, or not renewed in time. stop ends the renewal and waits for it.
+// Hold starts to renew a lease. It calls lost at most once, when the lock is gone: taken away, or not renewed in time.
 //
-// A transient error is not a loss: renewal is tried again until the lease's end,
-// since taking a network hiccup for a cancellation would lose the work.
-func holdLease(ctx context.Context, timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *lease {
+// A transient error is not a loss: the renewal is tried again until the lease's end, since taking a network hiccup for
+// a cancellation would lose the work.
+func Hold(ctx context.Context, timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *Lease {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lease{
-		renew: renew, timeout: timeout, interval: renewalInterval(timeout, buffer), lost: lost, logger: logger,
+	l := &Lease{
+		renew: renew, timeout: timeout, interval: Interval(timeout, buffer), lost: lost, logger: logger,
 		ctx: ctx, cancel: cancel, expires: time.Now().Add(timeout),
 	}
 	// A timer rather than a goroutine: most work is done before it fires.
-	l.schedule(l.interval) //nolint:contextcheck // the lease has its own context, which stop ends
+	l.schedule(l.interval) //nolint:contextcheck // the lease has its own context, which Stop ends
 	return l
 }
 
-// onRenewal sets what is called after each renewal.
-func (l *lease) onRenewal(call func()) {
+// OnRenewal sets what is called after each renewal.
+func (l *Lease) OnRenewal(call func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.renewed = call
 }
 
-// onEnd sets what is asked when the lease was not renewed in time. If it answers true, the
-// lease does not count as lost: its renewal is tried on, which tells when somebody else has
-// the lock, or the store had renewed it after all.
-func (l *lease) onEnd(outlived func(error) bool) {
+// OnEnd sets what is asked when the lease was not renewed in time. If it answers true, the lease does not count as
+// lost: its renewal is still tried, which tells when another worker has the lock, or that the store had renewed it
+// after all.
+func (l *Lease) OnEnd(outlived func(error) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.outlived = outlived
 }
 
 // schedule arms the timer unless the lease was stopped.
-func (l *lease) schedule(after time.Duration) {
+func (l *Lease) schedule(after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
@@ -102,15 +87,15 @@ func (l *lease) schedule(after time.Duration) {
 }
 
 // joined makes the lease be renewed with others.
-func (l *lease) joined(r *renewals, lock provider.LockRenewal) {
+func (l *Lease) joined(g *Group, lock provider.LockRenewal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.together, l.lock = r, lock
+	l.group, l.lock = g, lock
 }
 
-// claim makes the caller renew the lease, and nobody else. It refuses when somebody does, and
-// when more than half of the interval is left.
-func (l *lease) claim() bool {
+// claim makes the caller the only one that renews the lease. It refuses when somebody else does, and when more than
+// half of the interval is left.
+func (l *Lease) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.armed || l.ctx.Err() != nil || time.Until(l.due) > l.interval/2 {
@@ -123,8 +108,8 @@ func (l *lease) claim() bool {
 	return true
 }
 
-// deadline is until when a renewal that begins now may take.
-func (l *lease) deadline(now time.Time) time.Time {
+// deadline returns when a renewal that begins now has to be over.
+func (l *Lease) deadline(now time.Time) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.expires.After(now) {
@@ -133,14 +118,15 @@ func (l *lease) deadline(now time.Time) time.Time {
 	return now.Add(l.interval)
 }
 
-func (l *lease) fire() {
+// fire renews the lease, which is due.
+func (l *Lease) fire() {
 	l.mu.Lock()
-	together := l.together
+	group := l.group
 	l.mu.Unlock()
 	switch {
-	case together != nil && together.renew(l):
+	case group != nil && group.renew(l):
 		return
-	case together == nil && !l.claim():
+	case group == nil && !l.claim():
 		return
 	}
 	taken := time.Now()
@@ -150,8 +136,8 @@ func (l *lease) fire() {
 	l.goOn(taken, err)
 }
 
-// answered is told how a renewal with others went.
-func (l *lease) answered(taken time.Time, err error) {
+// answered takes the outcome of a renewal with others.
+func (l *Lease) answered(taken time.Time, err error) {
 	l.mu.Lock()
 	if l.ctx.Err() != nil {
 		l.mu.Unlock()
@@ -163,8 +149,8 @@ func (l *lease) answered(taken time.Time, err error) {
 	l.goOn(taken, err)
 }
 
-// goOn is told how a renewal that began at that time has ended.
-func (l *lease) goOn(taken time.Time, err error) {
+// goOn takes the outcome of a renewal that began at that time, and schedules the next one or reports the loss.
+func (l *Lease) goOn(taken time.Time, err error) {
 	if l.ctx.Err() != nil {
 		return
 	}
@@ -196,7 +182,7 @@ func (l *lease) goOn(taken time.Time, err error) {
 }
 
 // extend notes a renewal that began at that time, and returns what is to be called.
-func (l *lease) extend(taken time.Time) (renewed func()) {
+func (l *Lease) extend(taken time.Time) (renewed func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failing = false
@@ -204,16 +190,17 @@ func (l *lease) extend(taken time.Time) (renewed func()) {
 	return l.renewed
 }
 
-// fail notes a renewal that failed by time or in a way that may pass, and reports whether it is the first in a row.
-func (l *lease) fail() (first bool, outlived func(error) bool) {
+// fail notes a renewal that came too late or failed in a way that may pass, and reports whether it is the first in a
+// row.
+func (l *Lease) fail() (first bool, outlived func(error) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	first, l.failing = !l.failing, true
 	return first, l.outlived
 }
 
-// renewNow renews at once rather than when it is time.
-func (l *lease) renewNow() {
+// RenewNow renews at once instead of when the lease is due.
+func (l *Lease) RenewNow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer != nil && l.timer.Stop() {
@@ -222,15 +209,15 @@ func (l *lease) renewNow() {
 	}
 }
 
-// confirmed is when the lease was taken or last renewed.
-func (l *lease) confirmed() time.Time {
+// Confirmed returns when the lease was taken or last renewed.
+func (l *Lease) Confirmed() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.expires.Add(-l.timeout)
 }
 
-// ended reports whether the lease was not renewed in time. A nil lease has not ended.
-func (l *lease) ended() bool {
+// Ended reports whether the lease was not renewed in time. A nil lease has not ended.
+func (l *Lease) Ended() bool {
 	if l == nil {
 		return false
 	}
@@ -239,9 +226,8 @@ func (l *lease) ended() bool {
 	return time.Until(l.expires) <= 0
 }
 
-// troubled reports whether the lease has ended, or its last renewal failed. A nil lease is
-// not troubled.
-func (l *lease) troubled() bool {
+// Troubled reports whether the lease has ended, or its last renewal failed. A nil lease is not troubled.
+func (l *Lease) Troubled() bool {
 	if l == nil {
 		return false
 	}
@@ -250,17 +236,17 @@ func (l *lease) troubled() bool {
 	return l.failing || time.Until(l.expires) <= 0
 }
 
-// stop ends the renewal and returns when no call of it is left.
-func (l *lease) stop() {
+// Stop ends the renewal and returns when no call of it is left.
+func (l *Lease) Stop() {
 	l.cancel()
 	l.mu.Lock()
 	if l.timer != nil && l.timer.Stop() {
 		l.done.Done()
 	}
-	together := l.together
+	group := l.group
 	l.mu.Unlock()
-	if together != nil {
-		together.leave(l)
+	if group != nil {
+		group.leave(l)
 	}
 	l.done.Wait()
 }
