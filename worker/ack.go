@@ -13,7 +13,7 @@ import (
 
 // commit acknowledges a turn. When the store refuses it for good, for instance
 // because an id is too long, the instance fails with the reason.
-func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
+func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) verdict {
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: b.executionID,
 		HistoryDelta: result.HistoryDelta, WorkerItems: result.WorkerItems,
@@ -23,14 +23,12 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	var err error
 	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
 		t.worker.failed(t.key(), err)
-		t.abandon(ctx, 100*time.Millisecond, noAttempt(err))
-		return
+		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	}
 	notices, err := t.notices(ctx)
 	if err != nil {
 		t.worker.failed(t.key(), err)
-		t.abandon(ctx, 100*time.Millisecond, noAttempt(err))
-		return
+		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	}
 	err = t.ackNoticing(ctx, params, notices)
 	switch {
@@ -43,10 +41,11 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		t.worker.unserved.add(mayHang(params.WorkerItems))
 	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
-		t.abandon(ctx, 50*time.Millisecond, noAttempt(err))
+		return giveBack{Delay: 50 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	default:
-		t.refused(ctx, b, err)
+		return t.refused(ctx, b, err)
 	}
+	return nil
 }
 
 // outgoing are the messages of a turn. One that ends the instance also has some for its
@@ -70,18 +69,28 @@ func (t *turn) outgoing(ctx context.Context, executionID uint64, result *replay.
 
 // refused fails an instance whose turn the store does not accept. ack has logged
 // the cause.
-func (t *turn) refused(ctx context.Context, b begin, cause error) {
+func (t *turn) refused(ctx context.Context, b begin, cause error) verdict {
 	t.logger.ErrorContext(ctx, "the store refused a turn, the orchestration fails")
 	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started, provider.AsError(cause).Infrastructure())
-	if !t.fail(ctx, b.executionID, b.started, delta) {
-		t.abandon(ctx, 50*time.Millisecond, false)
-	}
+	return failure{executionID: b.executionID, started: b.started, delta: delta, otherwise: giveBack{Delay: 50 * time.Millisecond}}
 }
 
-// fail commits a delta that ends the execution, tells the parent and cancels the children.
-// It reports whether that settled the batch. What the store refuses of the metadata is left
-// out: otherwise the failure would be refused like the turn before it, for ever.
-func (t *turn) fail(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) bool {
+// fail ends an execution, and forgets that its instance was held.
+func (t *turn) fail(ctx context.Context, f failure) verdict {
+	if !t.commitFailure(ctx, f.executionID, f.started, f.delta) {
+		return f.otherwise
+	}
+	if f.unrun {
+		t.worker.offers.forget(t.key())
+		t.worker.held.forget(t.key())
+	}
+	return nil
+}
+
+// commitFailure commits a delta that ends the execution, tells the parent and cancels the
+// children. It reports whether that settled the batch. What the store refuses of the metadata is
+// left out: otherwise the failure would be refused like the turn before it, for ever.
+func (t *turn) commitFailure(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) bool {
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: history.Metadata(delta),
 	}

@@ -28,30 +28,35 @@ func (a *activities) fetchWork(sessions bool) provider.FetchWorkParams {
 	return params
 }
 
-// process runs one activity and returns the call that acknowledges or abandons it.
-func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) settleFunc {
+// decide runs one activity, which settle ends.
+func (a *activities) decide(work context.Context, fetched *provider.FetchedWorkItem) *call {
 	w := a.worker
 	item, ok := fetched.Item.(provider.ActivityExecuteItem)
-	if !ok {
-		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
-		return func(func(), *taking) {} // returns when its lease ends, again and again
-	}
 	ctx, cancel := context.WithCancelCause(work)
 	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, ctx: ctx, cancel: cancel, logger: w.options.Logger.With(
 		"instance_id", item.Instance, "execution_id", item.ExecutionID,
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
-	last := func() { c.settleUnknown(ctx, a.unknown) }
-	if a.unknown == nil {
-		last = c.decoded(ctx)
+	switch {
+	case !ok:
+		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
+		c.verdict = leave{} // it returns when its lease ends, again and again
+	case a.unknown != nil:
+		c.verdict = c.decideUnknown(ctx, a.unknown)
+	default:
+		c.verdict = c.decide(ctx)
 	}
-	return func(free func(), take *taking) {
-		defer cancel(nil)
-		defer c.end()
-		var stop func()
-		c.settling, stop = newSettling(ctx, w.options.ActivityLockTimeout, &w.outage, free)
-		c.settling.take = take
-		defer stop()
-		last()
-		take.finish()
+	return c
+}
+
+// settle carries the call's verdict out and gives its lease up. An acknowledgement takes more work beside.
+func (c *call) settle(take *taking) {
+	defer c.cancel(nil)
+	defer c.end()
+	var stop func()
+	c.settling, stop = newSettling(c.ctx, c.worker.options.ActivityLockTimeout, &c.worker.outage, take)
+	defer stop()
+	for v := c.verdict; v != nil; {
+		v = c.apply(c.ctx, v)
 	}
+	take.finish()
 }

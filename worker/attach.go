@@ -195,9 +195,9 @@ func (c *call) hasReturned() (leaseEnded bool) {
 	return c.lease.Ended()
 }
 
-// settle ends the call, and keeps its result if there is one to keep: from then on nothing
+// conclude ends the call, and keeps its result if there is one to keep: from then on nothing
 // attaches to it. It does neither, and returns false, if the token is not the call's any more.
-func (c *call) settle(token string, kept provider.WorkItem) bool {
+func (c *call) conclude(token string, kept provider.WorkItem) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held().LockToken != token {

@@ -75,7 +75,7 @@ func TestWhatAttaches(t *testing.T) {
 		{"told to stop by the shutdown", func(c *call) { c.cancel(errShutdown) }, nil, false},
 		{"told to stop, and has returned", func(c *call) { c.cancel(errCancelled); c.hasReturned() }, nil, false},
 		{"given up", func(c *call) { c.giveUp() }, nil, false},
-		{"settled", func(c *call) { c.settle("1", nil) }, nil, false},
+		{"settled", func(c *call) { c.conclude("1", nil) }, nil, false},
 		{"over", func(c *call) { c.end() }, nil, false},
 		{"its instance was started anew", nil, func(w *Worker) *call { return fetchedAs(w, 2, "in", "2", 1) }, false},
 		{"other input", nil, func(w *Worker) *call { return fetchedAs(w, 2, "other", "2", 2) }, false},
@@ -191,11 +191,13 @@ func TestResultMeetsItsActivity(t *testing.T) {
 				})
 				c := running(t, w, "1")
 				time.Sleep(40 * time.Second) // on the test's clock, until the lease has ended
-				settle := c.finish(c.ctx, provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2})
+				c.verdict = c.finish(c.ctx, provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2})
 				var stop func()
-				c.settling, stop = newSettling(c.ctx, time.Minute, &w.outage, func() {})
+				c.settling, stop = newSettling(c.ctx, time.Minute, &w.outage, nil)
 				defer stop()
-				settle()
+				if v := c.apply(c.ctx, c.verdict); v != nil {
+					t.Errorf("then %+v", v)
+				}
 				if meanwhile {
 					if !acked || len(w.kept.results) != 0 {
 						t.Errorf("acknowledged: %t, kept: %d", acked, len(w.kept.results))

@@ -31,7 +31,9 @@ type call struct {
 	cancel context.CancelCauseFunc
 	// tell is called after each renewal while the activity runs.
 	tell func()
-	// settling is set when the outcome is known, and tried when its acknowledgement was tried.
+	// verdict is set when the outcome is known, settling while the verdict is carried out, and tried when the
+	// acknowledgement was tried.
+	verdict  verdict
 	settling settling
 	tried    bool
 	// beats is nil until the activity runs.
@@ -73,19 +75,19 @@ func wasCancelled(ctx context.Context) bool {
 	return errors.Is(cause, errCancelled) && !errors.Is(cause, errLeaseEnded)
 }
 
-// decoded is inSession for an activity whose input this worker can decode.
-func (c *call) decoded(ctx context.Context) (settle func()) {
+// decide decodes the activity's input and runs the activity.
+func (c *call) decide(ctx context.Context) verdict {
 	if err := c.open(ctx); err != nil {
-		return func() { c.undecodable(ctx, err) }
+		return c.undecodable(ctx, err)
 	}
 	return c.inSession(ctx)
 }
 
-// inSession is dispatch within the activity's session, if it has one.
-func (c *call) inSession(ctx context.Context) (settle func()) {
+// inSession runs the activity within its session, if it has one.
+func (c *call) inSession(ctx context.Context) verdict {
 	if id := c.item.SessionID; id != nil {
 		if !c.worker.sessions.enter(*id) {
-			return func() { c.abandon(ctx, 100*time.Millisecond, true) }
+			return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: true}
 		}
 		defer c.worker.sessions.leave(*id)
 	}
@@ -94,29 +96,28 @@ func (c *call) inSession(ctx context.Context) (settle func()) {
 
 // dispatch finds the handler and runs it, unless the activity still runs, or was run before
 // and only its result did not arrive.
-func (c *call) dispatch(ctx context.Context) (settle func()) {
+func (c *call) dispatch(ctx context.Context) verdict {
 	fn, ok := c.worker.handler(c.item.Name)
 	if !ok { // before poison, which is for those to judge who have the code
-		return func() { c.unregistered(ctx) }
+		return c.unregistered(ctx)
 	}
 	if c.attached(ctx) { // before poison as well: it is no further attempt
-		return func() {}
+		return leave{}
 	}
 	if completion, ok := c.worker.kept.take(c); ok {
-		return func() { c.ack(ctx, completion) }
+		return complete{completion}
 	}
 	if c.fetched.AttemptCount > c.worker.options.MaxAttempts {
-		return func() { c.poisoned(ctx) }
+		return c.poisoned(ctx)
 	}
 	if c.late() {
-		return func() { c.tooLate(ctx) }
+		return c.tooLate(ctx)
 	}
 	return c.run(ctx, fn)
 }
 
-// run executes the handler. The lease is kept alive until the call that settles
-// the activity has returned.
-func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
+// run executes the handler. The lease is kept alive until the call is settled.
+func (c *call) run(ctx context.Context, fn registry.ActivityFunc) verdict {
 	c.tell = c.tellLong()
 	c.beats = &heartbeats{call: c, last: c.before()}
 	defer c.beats.stop()
@@ -158,7 +159,7 @@ const shutdownGrace = 100 * time.Millisecond
 
 // cancelled waits for an activity whose context has ended. One that does not
 // return in time keeps its goroutine, which Go cannot end, and loses its slot.
-func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (settle func()) {
+func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) verdict {
 	grace := c.worker.options.CancellationGracePeriod
 	shutdown := errors.Is(context.Cause(ctx), errShutdown)
 	if shutdown {
@@ -175,9 +176,9 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (se
 		}
 		c.logger.WarnContext(ctx, "an activity ignores that its context has ended", "waited", grace)
 		if shutdown {
-			return func() { c.abandon(ctx, 0, true) }
+			return giveBack{IgnoreAttempt: true}
 		}
-		return func() {}
+		return leave{}
 	}
 }
 

@@ -139,14 +139,14 @@ func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchest
 // runTurn runs a turn on a slot that is free afterwards.
 func (d *dispatcher) runTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
 	began, lent := time.Now(), false
-	settle := o.process(d.work, fetched, func() { lent = d.lend(o, began) })
+	t := o.decide(d.work, fetched, func() { lent = d.lend(o, began) })
 	if lent {
-		settle(func() {}, nil)
+		t.settle(nil)
 		d.worker.lent.Add(-1)
 		return
 	}
 	d.turns.ran(began)
-	d.settle(o.kept, settle, &taking{dispatcher: d, turn: o, settled: d.turns.called})
+	d.settle(o.kept, t, &taking{dispatcher: d, turn: o, settled: d.turns.called})
 }
 
 // lend frees the slot of a turn whose function blocks, so that it keeps only its own turn
@@ -167,9 +167,9 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 	// its thread, for instance.
 	start(d, d.activities, a, d.worker.loops.Go, func(a *activities) {
 		began := time.Now()
-		settle := a.process(d.work, fetched)
+		c := a.decide(d.work, fetched)
 		d.activities.ran(began)
-		d.settle(a.kept, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
+		d.settle(a.kept, c, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
 	}, func() {
 		d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem)
 	})
@@ -199,7 +199,7 @@ func start[S any](d *dispatcher, all *slots[*S], slot *S, begin func(func()), ru
 // handBack gives back what nobody has tried, again after each failure that may pass, as nobody
 // has it otherwise before its lease ends. When the worker has to stop there is one try.
 func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon func(context.Context, provider.AbandonParams) error) {
-	s, stop := newSettling(d.ctx, lease, &d.worker.outage, func() {})
+	s, stop := newSettling(d.ctx, lease, &d.worker.outage, nil)
 	defer stop()
 	_, err := s.do(func(ctx context.Context) error {
 		return abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
@@ -209,15 +209,15 @@ func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon f
 	}
 }
 
-// settle makes a slot's last call for a piece of work, which takes more work for the slot.
-// The slot is free sooner if the store fails or does not answer.
-func (d *dispatcher) settle(kept chan struct{}, settle settleFunc, k *taking) {
+// settle settles a slot's work, which takes more work for the slot. The slot is free sooner if the store fails or does
+// not answer.
+func (d *dispatcher) settle(kept chan struct{}, work decided, k *taking) {
 	kept <- struct{}{}
 	defer func() { <-kept }()
 	k.began = time.Now()
 	patience := time.AfterFunc(settlePatience, k.release)
 	defer patience.Stop()
-	settle(k.release, k)
+	work.settle(k)
 	k.finish()
 }
 

@@ -48,8 +48,8 @@ func (w *Worker) Held() []Held {
 	return list
 }
 
-// hold tells of code that does not fit, and returns what holds or cancels the instance; nil when it fails.
-func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) (settle func()) {
+// hold tells of code that does not fit, and holds or cancels the instance. It returns nil if the instance fails.
+func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) verdict {
 	reason := misfit.Message
 	work.Resume, work.Keep, work.Slow, work.AllPlaces = nil, false, nil, true
 	if again, err := replay.Check(ctx, work); err == nil && again.Misfit != nil {
@@ -62,7 +62,7 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 	}
 	if t.endsByRequest(b) {
 		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is cancelled")
-		return func() { t.endUnrun(ctx, b, nil) }
+		return t.endUnrun(ctx, b, nil)
 	}
 	tries, delay := t.note(b, reason, t.worker.unregisteredDelay)
 	if tellsTry(tries) {
@@ -70,7 +70,7 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 			"tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
 	// Each try says why: its messages may not be those of the one before.
-	return func() { t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason}) }
+	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
 }
 
 // note remembers that the instance is held, and returns how often it was given back and when it is offered again.

@@ -35,7 +35,7 @@ func ranTooLong(running context.Context) bool {
 
 // overrun waits a moment longer for an activity that has run for as long as it may. One that does
 // not return keeps its goroutine, which Go cannot end, and fails.
-func (c *call) overrun(ctx, running context.Context, done <-chan provider.WorkItem) (settle func()) {
+func (c *call) overrun(ctx, running context.Context, done <-chan provider.WorkItem) verdict {
 	grace := c.worker.options.CancellationGracePeriod
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -59,9 +59,9 @@ func (c *call) inTime(running context.Context, completion provider.WorkItem) pro
 }
 
 // tooLate fails an activity that has waited for too long, without running it.
-func (c *call) tooLate(ctx context.Context) {
+func (c *call) tooLate(ctx context.Context) verdict {
 	why := details.StartedLate(c.fetched.Waited, c.item.StartTimeoutMs)
 	c.logger.WarnContext(ctx, "an activity has waited for too long and is not run", "waited", c.fetched.Waited)
 	c.tellNotRun(ctx, why)
-	c.ack(ctx, c.failedWith(why))
+	return complete{c.failedWith(why)}
 }

@@ -20,7 +20,7 @@ func (o Options) limits() replay.Limits {
 // blocked gives a turn back whose function waits for something other than its context,
 // and fails the instance at the last attempt: poison would say only that it was tried too
 // often.
-func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedError) (settle func()) {
+func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedError) verdict {
 	attempt, last := t.fetched.AttemptCount, t.worker.options.MaxAttempts
 	delay := t.worker.unregisteredDelay(attempt)
 	logger := t.logger.With("orchestration_version", b.started.Version,
@@ -29,17 +29,13 @@ func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedErro
 	if attempt < last {
 		logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, its turn is tried again",
 			"retry_in", delay, "stack", blocked.Stack)
-		return func() { t.abandon(ctx, delay, false) }
+		return giveBack{Delay: delay}
 	}
 	logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, the orchestration fails",
 		"stack", blocked.Stack)
 	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started,
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: blocked.Error()})
-	return func() {
-		if !t.fail(ctx, b.executionID, b.started, delta) {
-			t.abandon(ctx, delay, false)
-		}
-	}
+	return failure{executionID: b.executionID, started: b.started, delta: delta, otherwise: giveBack{Delay: delay}}
 }
 
 // logUsedLate logs a use of the context that came too late for the turn to fail.

@@ -2,9 +2,7 @@ package worker
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
@@ -54,10 +52,9 @@ func (w *Worker) tellSetAside(letter provider.DeadLetter) {
 	}
 }
 
-// process runs one turn and returns the call that commits or abandons it. The
-// lease is kept alive until that call has returned. slow is called when the
-// orchestration function keeps the turn waiting.
-func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) settleFunc {
+// decide runs one turn, which settle ends. The lease is kept alive until then. slow is called when the orchestration
+// function keeps the turn waiting.
+func (o *orchestrator) decide(work context.Context, fetched *provider.FetchedOrchestration, slow func()) *turn {
 	w := o.worker
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
@@ -67,41 +64,10 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
 	w.renewals.Join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
-	t := &turn{worker: w, slot: o.id, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
-	commit := t.run(ctx)
-	return func(free func(), take *taking) {
-		defer cancel(nil)
-		defer l.Stop()
-		var stop func()
-		t.settling, stop = newSettling(ctx, w.options.OrchestrationLockTimeout, &w.outage, free)
-		t.settling.take = take
-		defer stop()
-		commit()
-		t.settled()
-		t.tellEnd()
-		take.finish()
+	t := &turn{
+		worker: w, slot: o.id, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown,
+		ctx: ctx, cancel: cancel, lease: l,
 	}
-}
-
-// turn is one fetched batch on its way to an ack or an abandon.
-type turn struct {
-	worker *Worker
-	// slot is the slot's id.
-	slot    string
-	fetched *provider.FetchedOrchestration
-	item    *provider.OrchestrationItem
-	logger  *slog.Logger
-	// slow is called when the function keeps the turn waiting.
-	slow func()
-	// known is how many events of the history the suspended function knows that the turn
-	// began with, and suspended that one, or what the turn made of it.
-	known     int
-	suspended *replay.Suspended
-	// committed means that the turn's effects are in the store.
-	committed bool
-	hooked    hookedTurn
-	// settling is set when the turn is decided.
-	settling settling
-	// unknown is set for a turn that is to fail because no worker has its code.
-	unknown *unknownWatch
+	t.verdict = t.decide(ctx)
+	return t
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// finish returns the call that acknowledges an outcome, unless the activity was
-// told to stop.
-func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
+// finish completes the activity with an outcome, unless the activity was told to stop.
+func (c *call) finish(ctx context.Context, completion provider.WorkItem) verdict {
 	failure, failed := completion.(provider.ActivityFailedItem)
 	cause := context.Cause(ctx)
 	leaseEnded := c.hasReturned()
@@ -20,13 +19,14 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
 		c.giveUp()
-		return func() { c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded") }
+		c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded")
+		return leave{}
 	case errors.Is(cause, errShutdown) && failed:
 		// Most likely failed because of the shutdown: let another worker try.
-		return func() { c.abandon(ctx, 0, true) }
+		return giveBack{IgnoreAttempt: true}
 	}
 	if u, ok := completion.(unread); ok {
-		return func() { c.readAgain(ctx, u.err) }
+		return c.readAgain(ctx, u.err)
 	}
 	if failed {
 		c.worker.withError(c.logger, failure.Details).WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
@@ -34,13 +34,13 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 	if leaseEnded { // one try, as the store may have renewed it all the same
 		c.cancel(errLeaseEnded)
 	}
-	return func() { c.ack(ctx, completion) }
+	return complete{completion}
 }
 
 // ack completes the activity. The result is sent again as long as the lease lasts; then, or
 // when the store says that it has ended, it is kept for when the activity comes back. If it
 // has come back meanwhile, the result is sent with its new token.
-func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
+func (c *call) ack(ctx context.Context, completion provider.WorkItem) verdict {
 	var encoded provider.WorkItem
 	for {
 		token := c.token()
@@ -56,16 +56,15 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 		})
 		if err == nil {
 			c.worker.failures.forget(c.key())
-			return
+			return nil
 		}
 		var kept provider.WorkItem
 		if c.mayComeBack(ctx, err) {
 			kept = completion
 		}
-		if c.settle(token, kept) {
+		if c.conclude(token, kept) {
 			c.worker.failed(c.key(), err)
-			c.unacknowledged(ctx, tries, err, kept != nil)
-			return
+			return c.unacknowledged(ctx, tries, err, kept != nil)
 		}
 	}
 }
@@ -95,9 +94,9 @@ func (c *call) mayComeBack(ctx context.Context, err error) bool {
 	return provider.IsRetryable(err) && !errors.Is(context.Cause(ctx), errShutdown) || errors.Is(context.Cause(ctx), errLeaseEnded)
 }
 
-// unacknowledged tells of a result that the store has not taken, and hands the activity back
+// unacknowledged tells of a result that the store has not taken, and gives the activity back
 // if it is still the call's. kept says that the result is kept for when the activity comes back.
-func (c *call) unacknowledged(ctx context.Context, tries int, err error, kept bool) {
+func (c *call) unacknowledged(ctx context.Context, tries int, err error, kept bool) verdict {
 	cause := context.Cause(ctx)
 	switch lost := errors.Is(err, provider.ErrLockLost); {
 	case wasCancelled(ctx), lost && !errors.Is(err, provider.ErrLockExpired) && !c.leaseTroubled():
@@ -108,17 +107,18 @@ func (c *call) unacknowledged(ctx context.Context, tries int, err error, kept bo
 		c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
 	case errors.Is(cause, errShutdown):
 		c.logger.ErrorContext(ctx, "a result did not arrive before the worker had to stop, the activity is run again", "error", err, "tries", tries)
-		c.abandon(ctx, 0, true)
+		return giveBack{IgnoreAttempt: true}
 	case kept:
 		c.logger.ErrorContext(ctx, "the store has not accepted a result, it is kept for when the activity comes back", "error", err, "tries", tries)
-		c.abandon(ctx, 100*time.Millisecond, noAttempt(err))
+		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
-		c.abandon(ctx, 100*time.Millisecond, noAttempt(err))
+		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	}
+	return nil
 }
 
-func (c *call) poisoned(ctx context.Context) {
+func (c *call) poisoned(ctx context.Context) verdict {
 	c.logger.WarnContext(ctx, "an activity was fetched too often and fails", "attempt", c.fetched.AttemptCount)
 	message, err := provider.EncodeWorkItem(c.item)
 	if err != nil {
@@ -132,19 +132,5 @@ func (c *call) poisoned(ctx context.Context) {
 		},
 	}
 	c.tellNotRun(ctx, poison)
-	c.ack(ctx, c.failedWith(poison))
-}
-
-// abandon hands the activity back. From then on nothing attaches to the call: the activity may be fetched again before
-// the store has answered.
-func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	if c.beats != nil {
-		c.beats.handBack(c.settling.calls) //nolint:contextcheck // as below
-	}
-	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
-		LockToken: c.giveUp(), Delay: delay, IgnoreAttempt: ignoreAttempt,
-	})
-	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		c.logger.WarnContext(ctx, "an activity could not be handed back, it returns when its lease ends", "error", err)
-	}
+	return complete{c.failedWith(poison)}
 }

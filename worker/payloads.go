@@ -26,14 +26,14 @@ func (t *turn) open(ctx context.Context) error {
 }
 
 // undecodable gives the turn back without counting the attempt, and says why.
-func (t *turn) undecodable(ctx context.Context, err error) {
+func (t *turn) undecodable(ctx context.Context, err error) verdict {
 	tries, delay := t.worker.undecodableTry(t.key(), err)
 	if tellsTry(tries) {
 		t.logger.WarnContext(ctx, "an instance waits for a worker that can decode its payloads",
 			"error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
 	reason := fmt.Sprintf("a worker that can decode its payloads: %v", err)
-	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
+	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
 }
 
 // open decodes the activity's input, and the details of its last heartbeat.
@@ -57,14 +57,14 @@ func (c *call) open(ctx context.Context) error {
 	return err
 }
 
-// undecodable is as that of a turn.
-func (c *call) undecodable(ctx context.Context, err error) {
+// undecodable gives the activity back without counting the attempt, and says why.
+func (c *call) undecodable(ctx context.Context, err error) verdict {
 	tries, delay := c.worker.undecodableTry(c.key(), err)
 	if tellsTry(tries) {
 		c.logger.WarnContext(ctx, "an activity waits for a worker that can decode its payloads",
 			"error", err, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
-	c.abandon(ctx, delay, true)
+	return giveBack{Delay: delay, IgnoreAttempt: true}
 }
 
 // unread is the outcome of a built-in activity that could not read from the store, or not decode what
@@ -75,19 +75,18 @@ type unread struct {
 }
 
 // readAgain gives such an activity back: trouble that may pass fails no orchestration.
-func (c *call) readAgain(ctx context.Context, err error) {
+func (c *call) readAgain(ctx context.Context, err error) verdict {
 	switch {
 	case errors.Is(err, codec.ErrNotDecoded):
-		c.undecodable(ctx, err)
+		return c.undecodable(ctx, err)
 	case errors.Is(context.Cause(ctx), errShutdown):
-		c.abandon(ctx, 0, true)
-	default:
-		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
-		c.worker.failed(c.key(), err)
-		c.logger.WarnContext(ctx, "the store could not be read for an activity, which is tried again",
-			"error", err, "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		c.abandon(ctx, delay, noAttempt(err))
+		return giveBack{IgnoreAttempt: true}
 	}
+	delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
+	c.worker.failed(c.key(), err)
+	c.logger.WarnContext(ctx, "the store could not be read for an activity, which is tried again",
+		"error", err, "attempt", c.fetched.AttemptCount, "retry_in", delay)
+	return giveBack{Delay: delay, IgnoreAttempt: noAttempt(err)}
 }
 
 // undecodableTry counts the tries of work that cannot be decoded, and returns how long it is hidden, which doubles each

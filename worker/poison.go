@@ -11,7 +11,7 @@ import (
 
 // poisoned fails an instance whose batch was fetched too often. Behind an execution that
 // continued as new the failure is the next execution's, whose start may be missing.
-func (t *turn) poisoned(ctx context.Context) {
+func (t *turn) poisoned(ctx context.Context) verdict {
 	execution, history := t.item.ExecutionID, t.item.History
 	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
 	switch b, err := t.begin(); {
@@ -32,9 +32,7 @@ func (t *turn) poisoned(ctx context.Context) {
 		Message:     text + "\n" + messagesJSON(t.item.Messages),
 	})
 	t.logger.WarnContext(ctx, "an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
-	if !t.fail(ctx, execution, started, delta) {
-		t.abandon(ctx, time.Second, false)
-	}
+	return failure{executionID: execution, started: started, delta: delta, otherwise: giveBack{Delay: time.Second}}
 }
 
 // poisonText is the line that says of poisoned work what it is and how it failed last.

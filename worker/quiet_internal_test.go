@@ -98,7 +98,7 @@ func TestSilentStoreIsTold(t *testing.T) {
 			t.Errorf("told of a call that returned in time:\n%s", &log)
 		}
 
-		s, stop := newSettling(t.Context(), time.Hour, &o, func() {})
+		s, stop := newSettling(t.Context(), time.Hour, &o, nil)
 		if _, err := s.do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
 			t.Error(err)
 		}
@@ -127,7 +127,7 @@ func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
 		var log bytes.Buffer
 		o := outage{logger: slog.New(slog.NewTextHandler(&log, nil)), failing: map[string]int{}}
 		work, lost := context.WithCancel(t.Context())
-		s, stop := newSettling(work, time.Hour, &o, func() {})
+		s, stop := newSettling(work, time.Hour, &o, nil)
 		defer stop()
 		var settled sync.WaitGroup
 		settled.Go(func() {

@@ -29,10 +29,6 @@ const settlePatience = time.Second
 // worker has to stop.
 const settleGrace = time.Second
 
-// settleFunc makes the last call for a piece of work. It calls free if the slot need not wait
-// for it, and takes more work beside an acknowledgement.
-type settleFunc func(free func(), take *taking)
-
 // settling makes the calls that settle one piece of finished work.
 type settling struct {
 	// work ends when the lease is lost or the worker has to stop.
@@ -43,20 +39,18 @@ type settling struct {
 	// lease is how long a call is made again that the store fails while it renews the lease.
 	lease  time.Duration
 	outage *outage
-	// free lets the slot go on with other work.
-	free func()
-	// take, if not nil, is what an acknowledgement takes beside.
+	// take, if not nil, is what an acknowledgement takes beside. Its slots need not wait for a call that is repeated.
 	take *taking
 }
 
 // newSettling returns it and what ends its calls.
-func newSettling(work context.Context, lease time.Duration, o *outage, free func()) (_ settling, stop func()) {
+func newSettling(work context.Context, lease time.Duration, o *outage, take *taking) (_ settling, stop func()) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(work))
 	watched := context.AfterFunc(work, func() {
 		timer := time.AfterFunc(settleGrace, cancel)
 		context.AfterFunc(calls, func() { timer.Stop() })
 	})
-	return settling{work: work, calls: calls, lease: lease, outage: o, free: free}, func() { watched(); cancel() }
+	return settling{work: work, calls: calls, lease: lease, outage: o, take: take}, func() { watched(); cancel() }
 }
 
 // do makes a call, again after each transient failure as long as the lease lasts, and
@@ -80,7 +74,7 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 		case errors.Is(err, provider.ErrLockLost), !provider.IsRetryable(err), last, s.calls.Err() != nil:
 			return tries, err
 		}
-		s.free()
+		s.take.release()
 		if giveUp.IsZero() {
 			giveUp = time.Now().Add(s.lease)
 		}

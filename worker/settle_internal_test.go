@@ -16,7 +16,7 @@ import (
 // settle settles work whose lease is 5 s long with the answers, of which the last repeats.
 func settle(work context.Context, answers ...error) (tries int, err error) {
 	o := &outage{logger: slog.New(slog.DiscardHandler), failing: map[string]int{}}
-	s, stop := newSettling(work, 5*time.Second, o, func() {})
+	s, stop := newSettling(work, 5*time.Second, o, nil)
 	defer stop()
 	n := 0
 	return s.do(func(ctx context.Context) error {
@@ -103,6 +103,11 @@ func TestSettlingEndsWithTheWork(t *testing.T) {
 	}
 }
 
+// decidedFunc is work that settles as the test says.
+type decidedFunc func(take *taking)
+
+func (f decidedFunc) settle(take *taking) { f(take) }
+
 // A slot goes on when the call that settles its work is not answered in time or fails, and stops when too many are
 // left.
 func TestSlotGoesOnWithoutItsResults(t *testing.T) {
@@ -112,14 +117,14 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 		slot := d.worker.activitySlots(0, 1)[0]
 		release := make(chan struct{})
 		var settled sync.WaitGroup
-		settle := func(call settleFunc) {
-			settled.Go(func() { d.settle(slot.kept, call, &taking{dispatcher: d, activities: []*activities{slot}}) })
+		settle := func(work decidedFunc) {
+			settled.Go(func() { d.settle(slot.kept, work, &taking{dispatcher: d, activities: []*activities{slot}}) })
 		}
 		began := time.Now()
 		for i := range keptPerSlot {
-			settle(func(free func(), _ *taking) {
+			settle(func(take *taking) {
 				if i > 0 { // all but the first fail at once
-					free()
+					take.release()
 				}
 				<-release
 			})
@@ -129,7 +134,7 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 			t.Errorf("the slot was held up for %v, want %v", took, settlePatience)
 		}
 		time.AfterFunc(time.Minute, func() { close(release) })
-		settle(func(func(), *taking) {
+		settle(func(*taking) {
 			if took := time.Since(began); took != settlePatience+time.Minute {
 				t.Errorf("the slot settled more work after %v, with %d results kept", took, keptPerSlot)
 			}

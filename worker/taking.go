@@ -159,6 +159,9 @@ func (k *taking) observe(taken provider.Taken) {
 // release frees the slots that wait for the call, as it may take long. When the call has been made,
 // and the acknowledgement is to be made again, what was taken does not wait for that.
 func (k *taking) release() {
+	if k == nil {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.succeeded {

@@ -11,37 +11,80 @@ import (
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/leases"
 )
 
-// run decides what the batch needs (contract §7.5), does it, and returns the call to the
-// store that settles it.
-func (t *turn) run(ctx context.Context) (settle func()) {
+// turn is one fetched batch on its way to an ack or an abandon.
+type turn struct {
+	worker *Worker
+	// slot is the slot's id.
+	slot    string
+	fetched *provider.FetchedOrchestration
+	item    *provider.OrchestrationItem
+	logger  *slog.Logger
+	// ctx ends when the lease is lost or the worker has to stop.
+	ctx    context.Context //nolint:containedctx // of the turn
+	cancel context.CancelCauseFunc
+	lease  *leases.Lease
+	// slow is called when the function keeps the turn waiting.
+	slow func()
+	// known is how many events of the history the suspended function knows that the turn
+	// began with, and suspended that one, or what the turn made of it.
+	known     int
+	suspended *replay.Suspended
+	// committed means that the turn's effects are in the store.
+	committed bool
+	hooked    hookedTurn
+	// verdict is set when the turn is decided, and settling while the verdict is carried out.
+	verdict  verdict
+	settling settling
+	// unknown is set for a turn that is to fail because no worker has its code.
+	unknown *unknownWatch
+}
+
+// settle carries the turn's verdict out and gives its lease up. An acknowledgement takes more work beside.
+func (t *turn) settle(take *taking) {
+	defer t.cancel(nil)
+	defer t.lease.Stop()
+	var stop func()
+	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, &t.worker.outage, take)
+	defer stop()
+	for v := t.verdict; v != nil; {
+		v = t.apply(t.ctx, v)
+	}
+	t.settled()
+	t.tellEnd()
+	take.finish()
+}
+
+// decide finds out what the batch needs (contract §7.5), and runs the orchestration function if it needs that.
+func (t *turn) decide(ctx context.Context) verdict {
 	if err := t.open(ctx); err != nil && t.end() != ended {
-		return func() { t.undecodable(ctx, err) }
+		return t.undecodable(ctx, err)
 	}
 	if err := t.recall(ctx); err != nil {
 		if errors.Is(err, codec.ErrNotDecoded) {
-			return func() { t.undecodable(ctx, err) }
+			return t.undecodable(ctx, err)
 		}
-		return func() { t.abandon(ctx, 100*time.Millisecond, true) }
+		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: true}
 	}
 	t.worker.readable(t.key())
 	switch end := t.end(); {
 	case t.unknown != nil:
-		return t.settleUnknown(ctx)
+		return t.decideUnknown(ctx)
 	case t.item.HistoryError != nil:
-		return func() { t.unread(ctx) }
+		return unreadable{}
 	case end == ended:
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
-		return func() { t.drop(ctx) }
+		return drop{}
 	case t.unsupported() != "":
 		// Before poison: this worker must not end what it does not support (contract §7.4).
-		return func() { t.leaveUnsupported(ctx, t.unsupported()) }
+		return t.leaveUnsupported(ctx, t.unsupported())
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
-		return func() { t.poisoned(ctx) }
+		return t.poisoned(ctx)
 	case end == continued && t.continueItem() == nil:
-		return func() { t.deferred(ctx) }
+		return t.deferred(ctx)
 	}
 	return t.replay(ctx)
 }
@@ -71,14 +114,14 @@ func terminal(events []provider.Event) historyEnd {
 
 // deferred waits for the start of the next execution, which is hidden for the moment:
 // the messages are its (contract §7.6). Poison ends the waiting if it never comes.
-func (t *turn) deferred(ctx context.Context) {
+func (t *turn) deferred(ctx context.Context) verdict {
 	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
 	limit := t.worker.options.MaxAttempts
 	t.logger.WarnContext(ctx, "messages wait for the start of the next execution",
 		"messages", len(t.item.Messages), "attempt", t.fetched.AttemptCount, "max_attempts", limit,
 		"attempts_left", int64(limit)+1-int64(t.fetched.AttemptCount), "retry_in", delay)
 	t.worker.failed(t.key(), errNoNextStart)
-	t.abandon(ctx, delay, false)
+	return giveBack{Delay: delay}
 }
 
 // errNoNextStart is why a batch between two executions is given back.
@@ -109,10 +152,10 @@ func (t *turn) unsupported() (version string) {
 }
 
 // leaveUnsupported leaves a turn to a worker of another release. It is no attempt, or that worker would find it poison.
-func (t *turn) leaveUnsupported(ctx context.Context, version string) {
+func (t *turn) leaveUnsupported(ctx context.Context, version string) verdict {
 	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", version)
 	reason := "a worker that supports framework version " + version + ", to which the execution is pinned"
-	t.giveBack(ctx, provider.AbandonParams{Delay: time.Second, IgnoreAttempt: true, Misfit: reason})
+	return giveBack{Delay: time.Second, IgnoreAttempt: true, Misfit: reason}
 }
 
 // begin is how an execution starts: from its history, or from a start message.
@@ -207,16 +250,16 @@ func continues(message provider.WorkItem) bool {
 	return ok
 }
 
-// replay runs the orchestration function and returns the commit of what came of it.
-func (t *turn) replay(ctx context.Context) (settle func()) {
+// replay runs the orchestration function and decides what becomes of what it did.
+func (t *turn) replay(ctx context.Context) verdict {
 	b, err := t.begin()
 	if err != nil {
 		t.logger.ErrorContext(ctx, "cannot run a turn", "error", err)
-		return func() { t.abandon(ctx, time.Second, false) }
+		return giveBack{Delay: time.Second}
 	}
 	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.code().Version)
 	if !ok {
-		return func() { t.unregistered(ctx, b) }
+		return t.unregistered(ctx, b)
 	}
 	b.started.Version = version
 	resume, logger := t.suspended, t.logger
@@ -242,17 +285,17 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		return t.blocked(ctx, b, blocked)
 	}
 	if err != nil {
-		return func() { t.interrupted(ctx, err) }
+		return t.interrupted(ctx, err)
 	}
 	t.suspended = result.Suspended
 	t.carry(b, result)
 	if result.Misfit != nil {
-		if settle := t.hold(ctx, b, work, result.Misfit); settle != nil {
-			return settle
+		if v := t.hold(ctx, b, work, result.Misfit); v != nil {
+			return v
 		}
 	}
 	t.report(ctx, result)
-	return func() { t.commit(ctx, b, result) }
+	return commit{begin: b, result: result}
 }
 
 // unregisteredDelay doubles with each time that work was given back (contract §7.1).
@@ -266,16 +309,16 @@ func (w *Worker) unregisteredDelay(times uint32) time.Duration {
 }
 
 // interrupted handles a function that did not give control back in time.
-func (t *turn) interrupted(ctx context.Context, err error) {
+func (t *turn) interrupted(ctx context.Context, err error) verdict {
 	if errors.Is(context.Cause(ctx), errShutdown) {
-		t.abandon(ctx, 0, true)
-		return
+		return giveBack{IgnoreAttempt: true}
 	}
 	t.worker.failed(t.key(), err)
 	t.logger.ErrorContext(ctx, "a turn was abandoned", "error", err)
-	if !errors.Is(err, provider.ErrLockLost) {
-		t.abandon(ctx, time.Second, false)
+	if errors.Is(err, provider.ErrLockLost) {
+		return leave{}
 	}
+	return giveBack{Delay: time.Second}
 }
 
 // report logs how an execution ended.
@@ -318,30 +361,16 @@ func (w *Worker) withError(logger *slog.Logger, failure provider.ErrorDetails) *
 }
 
 // drop consumes the batch without effect.
-func (t *turn) drop(ctx context.Context) {
+func (t *turn) drop(ctx context.Context) verdict {
 	t.logger.DebugContext(ctx, "messages for a finished execution are dropped, but for unread queue messages", "messages", len(t.item.Messages))
 	params := provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, DropTimers: true}
 	notices, err := t.notices(ctx)
 	if err != nil {
-		t.abandon(ctx, 100*time.Millisecond, false)
-		return
+		return giveBack{Delay: 100 * time.Millisecond}
 	}
 	// ackNoticing logs what goes wrong, and the messages come back if they must.
 	_ = t.ackNoticing(ctx, params, notices)
-}
-
-// abandon gives the batch back.
-func (t *turn) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: ignoreAttempt})
-}
-
-// giveBack is abandon with all that can be said. That the lock is gone already is no news.
-func (t *turn) giveBack(ctx context.Context, params provider.AbandonParams) {
-	params.LockToken = t.fetched.LockToken
-	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, params) //nolint:contextcheck // what settles work has its own context
-	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		t.logger.WarnContext(ctx, "a turn could not be handed back, it returns when its lease ends", "error", err)
-	}
+	return nil
 }
 
 func nowMs() uint64 { return uint64(time.Now().UnixMilli()) }

@@ -60,15 +60,14 @@ func (w *Worker) offeredInVain(kind string, code provider.CodeName) provider.Err
 
 // unregistered leaves a turn to a worker that has the orchestration, for instance during
 // a rolling upgrade, without counting it as an attempt (contract §7.5).
-func (t *turn) unregistered(ctx context.Context, b begin) {
+func (t *turn) unregistered(ctx context.Context, b begin) verdict {
 	var last uint64
 	if n := len(t.item.History); n > 0 {
 		last = t.item.History[n-1].EventID
 	}
 	o := t.worker.offered(t.key(), last, t.fetched.AttemptCount)
 	if t.worker.hopeless(o) || t.endsByRequest(b) && time.Since(o.since) >= t.worker.requestPatience() {
-		t.endUnrun(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
-		return
+		return t.endUnrun(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
 	}
 	reason := t.worker.lacks(b.code())
 	_, delay := t.note(b, reason, func(uint32) time.Duration { return t.worker.unregisteredDelay(o.times) })
@@ -76,7 +75,7 @@ func (t *turn) unregistered(ctx context.Context, b begin) {
 		t.logger.WarnContext(ctx, "no handler is registered for the orchestration, the instance is held", "reason", reason,
 			"orchestration_version", b.version, "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
 	}
-	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
+	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
 }
 
 // lacks says which orchestration this worker lacks, and what it has instead.
@@ -115,7 +114,7 @@ func (t *turn) lacksCode() bool {
 
 // endUnrun ends an instance without its function: as cancelled if the batch has such a request that may end it, else as
 // failed. It has the version that it asked for.
-func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) {
+func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) verdict {
 	if _, requested := t.request(b); requested {
 		t.logger.InfoContext(ctx, "an orchestration is cancelled without its code", "orchestration_version", b.version)
 	} else {
@@ -124,12 +123,10 @@ func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDeta
 	}
 	started := b.started
 	started.Version = cmp.Or(b.version, t.item.Version)
-	if !t.fail(ctx, b.executionID, started, t.unrunDelta(b, started, details)) {
-		t.abandon(ctx, time.Second, true)
-		return
+	return failure{
+		executionID: b.executionID, started: started, delta: t.unrunDelta(b, started, details), unrun: true,
+		otherwise: giveBack{Delay: time.Second, IgnoreAttempt: true},
 	}
-	t.worker.offers.forget(t.key())
-	t.worker.held.forget(t.key())
 }
 
 // unrunDelta ends a history with the failure, or with the cancellation that the batch has.
@@ -146,18 +143,17 @@ func (t *turn) unrunDelta(b begin, started provider.OrchestrationStarted, detail
 	return slices.Insert(delta, len(delta)-1, request)
 }
 
-// unregistered is as that of a turn.
-func (c *call) unregistered(ctx context.Context) {
+// unregistered leaves an activity to a worker that has it, without counting it as an attempt.
+func (c *call) unregistered(ctx context.Context) verdict {
 	o := c.worker.offered(c.key(), 0, c.fetched.AttemptCount)
 	if c.worker.hopeless(o) {
-		c.failUnknown(ctx, c.worker.offeredInVain(anActivity, c.code()))
-		return
+		return c.failUnknown(ctx, c.worker.offeredInVain(anActivity, c.code()))
 	}
 	delay := c.worker.unregisteredDelay(o.times)
 	if tellsTry(o.times) {
 		c.logger.WarnContext(ctx, "no handler is registered for the activity", "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
 	}
-	c.abandon(ctx, delay, true)
+	return giveBack{Delay: delay, IgnoreAttempt: true}
 }
 
 func (c *call) key() workKey {
@@ -168,9 +164,9 @@ func (c *call) code() provider.CodeName { return provider.CodeName{Name: c.item.
 
 // failUnknown fails an activity that nobody has, and with it its orchestration, whose code
 // is not asked (contract §7.11).
-func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) {
+func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) verdict {
 	c.logger.WarnContext(ctx, "an activity fails because no worker has its code", "error", details.DisplayMessage())
 	c.tellNotRun(ctx, details)
-	c.ack(ctx, c.failedWith(details))
 	c.worker.offers.forget(c.key())
+	return complete{c.failedWith(details)}
 }

@@ -108,7 +108,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 	w := u.worker
 	u.unknownFor, u.requested = unknownFor, requested
 	slot := &orchestrator{worker: w, id: "unknown-" + w.id, unknown: u}
-	var kept []settleFunc
+	var kept []*turn
 	defer func() { u.giveBack(kept) }()
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
@@ -119,20 +119,20 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 			return err
 		}
 		u.ended = false
-		settle := slot.process(u.work, fetched, func() {}) //nolint:contextcheck // what settles work has its own context
+		t := slot.decide(u.work, fetched, func() {}) //nolint:contextcheck // what settles work has its own context
 		if u.ended {
-			settle(func() {}, nil)
+			t.settle(nil)
 		} else {
-			kept = append(kept, settle)
+			kept = append(kept, t)
 		}
 	}
 	return nil
 }
 
 // giveBack gives turns back that need their code.
-func (u *unknownWatch) giveBack(kept []settleFunc) {
-	for _, settle := range kept {
-		settle(func() {}, nil)
+func (u *unknownWatch) giveBack(kept []*turn) {
+	for _, t := range kept {
+		t.settle(nil)
 	}
 	if u.kept++; len(kept) == 0 {
 		u.kept = 0
@@ -154,40 +154,39 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 			return err
 		}
 		u.ended = false
-		if slot.process(u.work, fetched)(func() {}, nil); !u.ended { //nolint:contextcheck // what settles work has its own context
+		slot.decide(u.work, fetched).settle(nil) //nolint:contextcheck // what settles work has its own context
+		if !u.ended {
 			return nil
 		}
 	}
 	return nil
 }
 
-// settleUnknown ends a turn of the watch, unless somebody has its code by now, or it was fetched for a request that
+// decideUnknown ends a turn of the watch, unless somebody has its code by now, or it was fetched for a request that
 // needs the code.
-func (t *turn) settleUnknown(ctx context.Context) (settle func()) {
+func (t *turn) decideUnknown(ctx context.Context) verdict {
 	u := t.unknown
-	giveBack := func() { t.abandon(ctx, 0, true) }
 	b, err := t.begin()
 	if err != nil || !t.lacksCode() || u.requested && !t.endsByRequest(b) {
-		return giveBack
+		return giveBack{IgnoreAttempt: true}
 	}
 	details, err := u.details(ctx, anOrchestration, b.code())
 	if err != nil {
-		return giveBack
+		return giveBack{IgnoreAttempt: true}
 	}
 	u.ended = true
-	return func() { t.endUnrun(ctx, b, details) }
+	return t.endUnrun(ctx, b, details)
 }
 
-// settleUnknown is as that of a turn.
-func (c *call) settleUnknown(ctx context.Context, u *unknownWatch) {
+// decideUnknown fails an activity of the watch, unless this worker has its code by now.
+func (c *call) decideUnknown(ctx context.Context, u *unknownWatch) verdict {
 	if _, known := c.worker.handler(c.item.Name); !known {
 		if details, err := u.details(ctx, anActivity, c.code()); err == nil {
 			u.ended = true
-			c.failUnknown(ctx, details)
-			return
+			return c.failUnknown(ctx, details)
 		}
 	}
-	c.abandon(ctx, 0, true)
+	return giveBack{IgnoreAttempt: true}
 }
 
 // details is the failure of work whose code no worker has had for the time.

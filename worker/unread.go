@@ -16,7 +16,7 @@ const sentinelEventID = 99999
 
 // unread decides about an instance whose history cannot be decoded. It is held: somebody may mend the history, and
 // another release may know an event that this one does not.
-func (t *turn) unread(ctx context.Context) {
+func (t *turn) unread(ctx context.Context) verdict {
 	var use *provider.IDUse
 	err := t.read(ctx, "whether the instance has ended", func(ctx context.Context) (err error) {
 		use, err = t.worker.store.FindInstance(ctx, t.item.Instance)
@@ -25,34 +25,32 @@ func (t *turn) unread(ctx context.Context) {
 	limit := t.worker.options.MaxAttempts
 	switch {
 	case err != nil:
-		t.abandon(ctx, time.Second, true)
+		return giveBack{Delay: time.Second, IgnoreAttempt: true}
 	case use != nil && use.Status.Ended():
 		t.logger.WarnContext(ctx, "messages for an instance that has ended, and whose history cannot be read, are dropped",
 			"messages", len(t.item.Messages))
-		t.drop(ctx)
+		return drop{}
 	case !t.worker.options.FailMisfits:
-		t.holdUnread(ctx)
+		return t.holdUnread(ctx)
 	case t.fetched.AttemptCount <= limit:
 		t.logger.ErrorContext(ctx, "a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
-		t.abandon(ctx, time.Second, false)
-	default:
-		t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
-		text := t.item.HistoryError.Error()
-		t.endUnread(ctx, provider.Poison{
-			AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
-			MessageType: provider.PoisonDeserialization{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text},
-		})
+		return giveBack{Delay: time.Second}
 	}
+	t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
+	text := t.item.HistoryError.Error()
+	return unreadFailure{provider.Poison{
+		AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
+		MessageType: provider.PoisonDeserialization{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text},
+	}}
 }
 
 // holdUnread gives the turn back, or ends the instance if somebody has asked for that. Whether the instance would clean
 // up is not known, so workers that may be able to read the history come first.
-func (t *turn) holdUnread(ctx context.Context) {
+func (t *turn) holdUnread(ctx context.Context) verdict {
 	o := t.worker.offered(t.key(), 0, t.fetched.AttemptCount)
 	if reason, ok := t.askedToEnd(); ok && time.Since(o.since) >= t.worker.requestPatience() {
 		t.logger.WarnContext(ctx, "an instance whose history cannot be read is cancelled, without its clean-up if it has one")
-		t.endUnread(ctx, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
-		return
+		return unreadFailure{provider.Application{Kind: provider.AppCancelled, CancelReason: reason}}
 	}
 	reason := fmt.Sprintf("its history cannot be read: %v; mend the event in the store, or run the release that wrote it; "+
 		"'duroxide cancel' ends the instance", t.item.HistoryError)
@@ -62,7 +60,7 @@ func (t *turn) holdUnread(ctx context.Context) {
 		t.logger.ErrorContext(ctx, "a history cannot be read, the instance is held", "execution_id", b.executionID,
 			"reason", reason, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
-	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason})
+	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
 }
 
 // askedToEnd is why a client asks to cancel the instance, if one does. A parent does not know that somebody has to
@@ -77,7 +75,7 @@ func (t *turn) askedToEnd() (reason string, ok bool) {
 }
 
 // endUnread ends an instance without knowing its history, and tells its parent and its children.
-func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) {
+func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) verdict {
 	delta := []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID, provider.OrchestrationFailed{Details: details})}
 	items, err := t.cancelListed(ctx)
 	if err == nil {
@@ -93,14 +91,14 @@ func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) {
 		})
 	}
 	if err != nil {
-		t.abandon(ctx, time.Second, noAttempt(err) || !t.worker.options.FailMisfits)
-		return
+		return giveBack{Delay: time.Second, IgnoreAttempt: noAttempt(err) || !t.worker.options.FailMisfits}
 	}
 	t.tellFailed(ctx, begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
 		Name: t.item.OrchestrationName, Version: t.item.Version,
 	}}, delta)
 	t.worker.offers.forget(t.key())
 	t.worker.held.forget(t.key())
+	return nil
 }
 
 // parentListed is the message to the parent that the store knows of, nil if that waits for nothing. Which of its calls
