@@ -20,7 +20,7 @@ EXPLORE_FOR ?=
 BENCH ?= .
 # The folders that hold a Go module with code of ours; docs/decisions/2026-11-29-modules.md says why each beside the
 # first is one.
-MODULES := . duroxidevet otel examples/telemetry provider/mssql/azuread tools/acceptance tools/sqlserver
+MODULES := . duroxidevet otel examples/telemetry provider/mssql/azuread cmd/duroxide-azuread tools/acceptance tools/sqlserver
 
 .PHONY: help
 help: ## List the targets

@@ -1,6 +1,6 @@
 // Package commandline is the program duroxide as a function, for a program that links more
 // into it than cmd/duroxide does. Such a program is a main function with one call; that of
-// provider/mssql/azuread/cmd/duroxide adds logins by Microsoft Entra ID:
+// cmd/duroxide-azuread adds logins by Microsoft Entra ID:
 //
 //	func main() {
 //		commandline.Main(commandline.Options{SQLServer: azuread.NewConnector}) // the driver's package azuread

@@ -134,8 +134,8 @@ func driverLogin(dsn string) (*sqlserver.Connector, error) {
 	return sqlserver.NewConnectorConfig(config), nil
 }
 
-// EntraInstall installs the same program with logins by Microsoft Entra ID, in a clone of the repository.
-const EntraInstall = "go install -C provider/mssql/azuread ./cmd/duroxide"
+// EntraInstall installs duroxide-azuread, the same program with logins by Microsoft Entra ID, in a clone of the repository.
+const EntraInstall = "go install -C cmd/duroxide-azuread ."
 
 // countingDialer makes connections that count.
 type countingDialer struct {

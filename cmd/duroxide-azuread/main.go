@@ -1,4 +1,4 @@
-// Command duroxide is cmd/duroxide with logins by Microsoft Entra ID for SQL Server, such as
+// Command duroxide-azuread is the command duroxide with logins by Microsoft Entra ID for SQL Server, such as
 // --store 'sqlserver://server.database.windows.net?database=orders&fedauth=ActiveDirectoryDefault'.
 // It is a build of its own because these libraries are many times as large as the rest.
 package main
