@@ -300,7 +300,7 @@ func vetRules(t *testing.T) map[string]bool {
 	rules := map[string]bool{}
 	_, table, _ := strings.Cut(readText(t, repository+"/tsql/sqlc-gen-tsql/README.md"), "<!-- begin rules -->")
 	table, _, _ = strings.Cut(table, "<!-- end rules -->")
-	for _, match := range regexp.MustCompile(`(?m)^\| ([A-Z]\d+[\w-]*) \|`).FindAllStringSubmatch(table, -1) {
+	for _, match := range regexp.MustCompile("(?:\\| |<br>)`([A-Z]\\d+[\\w-]*)` ").FindAllStringSubmatch(table, -1) {
 		rules[match[1]] = true
 	}
 	for id := range strings.SplitSeq(disabled, ",") {

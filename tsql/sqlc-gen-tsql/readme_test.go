@@ -25,7 +25,8 @@ import (
 // Everything in the README that a machine can check is checked here:
 //
 //   - between "begin x" and "end x" stands a table that a function of this file writes;
-//   - a block below "file: name" is written to a file of that name, in the order of the text;
+//   - a block below "file: name" is written to a file of that name, in the order of the text, and one below "add to:
+//     name" to its end;
 //   - a block of the language console is a session in the folder of these files: what follows a line "$ sqlc-gen-tsql
 //     …" is what that command prints;
 //   - every block of Go compiles against the package that is generated from all of these files.
@@ -92,9 +93,11 @@ func rewriteReadme(t *testing.T, from, to string) {
 	}
 }
 
+// escape writes text for a Markdown table.
+var escape = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
+
 // row writes a row of a Markdown table.
 func row(cells ...string) string {
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
 	for i, c := range cells {
 		if !strings.Contains(c, "`") {
 			cells[i] = escape.Replace(c)
@@ -124,13 +127,27 @@ func typeTable(*testing.T) string {
 	return table.String()
 }
 
+// ruleTable has a row for each family of rules, or several of at most 320 bytes.
 func ruleTable(*testing.T) string {
 	var table strings.Builder
-	table.WriteString(row("Rule", "Demand", "") + "|---|---|---|\n")
+	table.WriteString(row("Rules and what they demand") + "|---|\n")
+	var demands, family string
 	for _, r := range vet.Rules() {
-		table.WriteString(row(r.ID, r.Title, strings.Trim(condition(r), "()")))
+		applies := strings.Replace(condition(r), "off unless enabled", "off", 1)
+		demand := strings.TrimSpace("`" + r.ID + "` " + escape.Replace(r.Title) + " " + applies)
+		of, _, _ := strings.Cut(r.ID, "-")
+		switch {
+		case demands == "":
+			demands = demand
+		case of != family || len(demands)+len(demand) > 310:
+			table.WriteString(row(demands))
+			demands = demand
+		default:
+			demands += "<br>" + demand
+		}
+		family = of
 	}
-	return table.String()
+	return table.String() + row(demands)
 }
 
 // A refusal is something that a script can't have, in a script that has nothing else wrong with it. dbo.t is there. The
@@ -225,19 +242,20 @@ func refusalTable(t *testing.T) string {
 // A block is a fenced block of the README.
 type block struct {
 	language, file, text string
+	adds                 bool // to the file's end
 	line                 int
 }
 
-var fence = regexp.MustCompile("(?s)(?:<!-- file: ([^\n ]+) -->\n)?```([a-z]+)\n(.*?)\n```\n")
+var fence = regexp.MustCompile("(?s)(?:<!-- (file|add to): ([^\n ]+) -->\n)?```([a-z]+)\n(.*?)\n```\n")
 
 func readmeBlocks(t *testing.T) []block {
 	t.Helper()
 	readme := readReadme(t)
 	var blocks []block
 	for _, at := range fence.FindAllStringSubmatchIndex(readme, -1) {
-		b := block{language: readme[at[4]:at[5]], text: readme[at[6]:at[7]] + "\n", line: 1 + strings.Count(readme[:at[4]], "\n")}
+		b := block{language: readme[at[6]:at[7]], text: readme[at[8]:at[9]] + "\n", line: 1 + strings.Count(readme[:at[6]], "\n")}
 		if at[2] >= 0 {
-			b.file = readme[at[2]:at[3]]
+			b.file, b.adds = readme[at[4]:at[5]], readme[at[2]:at[3]] == "add to"
 		}
 		blocks = append(blocks, b)
 	}
@@ -251,6 +269,12 @@ func TestReadmeBlocks(t *testing.T) {
 	var programs []block
 	for _, b := range readmeBlocks(t) {
 		switch {
+		case b.adds:
+			text, err := os.ReadFile(filepath.Join(dir, b.file))
+			if err != nil {
+				t.Fatalf("%s:%d: %v", readmeFile, b.line, err)
+			}
+			writeFiles(t, dir, map[string]string{b.file: string(text) + b.text})
 		case b.file != "":
 			writeFiles(t, dir, map[string]string{b.file: b.text})
 		case b.language == "console":
