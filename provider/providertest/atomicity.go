@@ -7,13 +7,17 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// atomicity checks that a turn is committed by one call: all of it or nothing.
+// atomicity checks that a turn is committed by one call, to the instance whose lock it has: all of it or nothing.
 func atomicity() category {
 	return category{"atomicity", []scenario{
 		{"atomicity_failure_rollback", failedAckRollsBack},
 		{"multi_operation_atomic_ack", ackShowsEverything},
 		{"lock_released_only_on_successful_ack", lockOutlivesFailedAck},
 		{"concurrent_ack_prevention", oneAckWins},
+
+		{"empty_ack_consumes_and_records_the_execution", emptyAck},
+		{"instance_comes_from_the_lock", instanceFromLock},
+		{"event_id_zero_rolls_back", eventIDZero},
 	}}
 }
 
@@ -170,4 +174,54 @@ func oneAckWins(e *env) {
 	})
 	same(e, won.Load(), 1, ruleOneAck)
 	e.happened("A", ruleOneAck)
+}
+
+// An ack without any effect consumes its batch, unlocks the instance and still
+// records the execution.
+func emptyAck(e *env) {
+	const rule = "§5.2: all lists empty, empty metadata: valid: consumes the batch and unlocks; still inserts a missing execution row"
+	e.enqueue(startItem("A"), raised("A", "go"))
+	e.drop(e.fetchInstance("A", held))
+	e.fetchNone(rule)
+	e.noInstance("A", ruleBoth)
+	e.enqueue(startItem("A"))
+	got := e.fetchInstance("A", held)
+	e.batch(got, rule, startItem("A"))
+	same(e, len(got.Item.History), 0, rule)
+	same(e, len(e.read("A")), 0, rule)
+	if e.p.Admin() != nil {
+		e.commit(got, provider.AckOrchestrationParams{ExecutionID: 2})
+		sameList(e, e.executions("A"), []uint64{1, 2}, rule)
+	}
+}
+
+// Events go to the instance whose lock the token is and the execution of the
+// call, whatever they say themselves.
+func instanceFromLock(e *env) {
+	e.create("A")
+	stray := event("B", 7, 2, provider.ExternalSubscribed{Name: "go"})
+	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{stray}})
+	const rule = "§5.2 step 1: the instance id comes from the lock row, not from the caller"
+	same(e, len(e.history("B", 7)), 0, rule)
+	same(e, len(e.history("B", 1)), 0, rule)
+	e.sameEvents(e.history("A", 1), []provider.Event{
+		started("A", 1), event("A", 1, 2, provider.ExternalSubscribed{Name: "go"}),
+	}, rule)
+}
+
+// An event without an id is refused with everything that came along; the turn
+// stays open.
+func eventIDZero(e *env) {
+	got := e.readyForEverything("A")
+	for _, at := range []int{0, 2} {
+		bad := turnOf(got, everything("A"))
+		bad.HistoryDelta[at].EventID = 0
+		err := e.p.AckOrchestrationItem(e.ctx, bad)
+		e.permanent(err, provider.ErrInvalidArgument, "§5.2 step 7: id 0 → permanent error")
+		e.says(err, "§2.3: bad argument: `event_id must be set by runtime`", "event_id must be set by runtime")
+	}
+	e.untouched("A", ruleStays)
+	e.commit(got, everything("A"))
+	e.drop(e.fetchInstance("A", held))
+	e.happened("A", ruleAll)
 }

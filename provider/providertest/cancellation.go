@@ -24,6 +24,10 @@ func cancellation() category {
 		{"batch_cancellation_deletes_multiple_activities", cancelBatch},
 		{"same_activity_in_worker_items_and_cancelled_is_noop", scheduleAndCancel},
 		{"orphan_activity_after_instance_force_deletion", orphanActivity},
+
+		{"worker_items_are_inserted_before_cancelling", insertBeforeCancel},
+		{"cancelling_removes_locked_activities", cancelRemovesLocked},
+		{"cancelling_matches_the_whole_identity", cancelMatchesIdentity},
 	}}
 }
 
@@ -34,6 +38,7 @@ const (
 	ruleCancelled = "§5.11: row deleted by cancellation or instance deletion → permanent error: " +
 		"the worker learns that its result is unwanted"
 	ruleRenewCancelled = "§5.12: otherwise permanent error. This failure is the runtime's cancellation signal"
+	ruleInsertFirst    = "§5.2 step 13: after step 12: an activity scheduled and cancelled in the same turn must end up absent (P11)"
 )
 
 // createWithActivities creates a running instance with queued activities.
@@ -254,4 +259,53 @@ func orphanActivity(e *env) {
 	same(e, e.depths(), provider.QueueDepths{}, "§5.11: else permanent error, nothing changes")
 	e.ackWork(other)
 	e.fetchInstance("other", held)
+}
+
+// An activity that a turn both schedules and cancels is not queued; the others
+// are.
+func insertBeforeCancel(e *env) {
+	e.createWith("A", provider.AckOrchestrationParams{
+		WorkerItems:         []provider.WorkItem{activityItem("A", 2), activityItem("A", 3)},
+		CancelledActivities: []provider.ActivityRef{ref("A", 2), ref("A", 99), ref("A", 2)},
+	})
+	e.claim(provider.FetchWorkParams{LockTimeout: held}, 3, ruleInsertFirst)
+	e.fetchNoWork(provider.FetchWorkParams{}, ruleInsertFirst)
+}
+
+// Cancelling takes a running activity away from its worker: renew, ack and
+// abandon fail, nothing is delivered, and it is not queued again.
+func cancelRemovesLocked(e *env) {
+	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{activityItem("A", 2), activityItem("A", 3)}})
+	running, other := e.fetchWork(held), e.fetchWork(held)
+	e.cancel("A", ref("A", 2))
+	e.permanent(e.p.RenewWorkItemLock(e.ctx, running.LockToken, held), provider.ErrLockLost, ruleRenewCancelled)
+	e.permanent(e.p.AckWorkItem(e.ctx, running.LockToken, completedItem("A", 2)), provider.ErrLockLost, ruleCancelled)
+	e.permanent(e.p.AckWorkItem(e.ctx, running.LockToken, nil), provider.ErrLockLost, ruleCancelled)
+	abandon := provider.AbandonParams{LockToken: running.LockToken}
+	e.permanent(e.p.AbandonWorkItem(e.ctx, abandon), provider.ErrLockLost, "§5.13: unknown token: permanent error")
+	e.fetchNoWork(provider.FetchWorkParams{}, ruleCancels)
+	e.fetchNone(ruleCancelled)
+	e.ackWork(other)
+	e.batch(e.fetchInstance("A", held), ruleWorkAck, completedItem("A", 3))
+}
+
+// Instance, execution and activity must all match, and match together: cancelling
+// two activities does not cancel a third that shares parts with both.
+func cancelMatchesIdentity(e *env) {
+	at := func(instance string, execution, id uint64) provider.ActivityExecuteItem {
+		item := activityItem(instance, id)
+		item.ExecutionID = execution
+		return item
+	}
+	e.create("A")
+	e.enqueueWork(at("A", 1, 2), at("B", 1, 2), at("A", 2, 2), at("A", 1, 3), at("B", 2, 3), at("A", 2, 3), at("B", 1, 3))
+	e.cancel("A",
+		provider.ActivityRef{Instance: "A", ExecutionID: 1, ActivityID: 2},
+		provider.ActivityRef{Instance: "B", ExecutionID: 2, ActivityID: 3},
+		provider.ActivityRef{Instance: "a", ExecutionID: 2, ActivityID: 2},
+		provider.ActivityRef{Instance: "A ", ExecutionID: 2, ActivityID: 3})
+	for _, want := range []provider.ActivityExecuteItem{at("B", 1, 2), at("A", 2, 2), at("A", 1, 3), at("A", 2, 3), at("B", 1, 3)} {
+		e.sameItem(e.fetchWork(held).Item, want, ruleCancels)
+	}
+	e.fetchNoWork(provider.FetchWorkParams{}, ruleCancels)
 }

@@ -30,7 +30,7 @@ func deadLetters() category {
 			s.run(e)
 		}
 	}
-	return category{"more dead letters", scenarios}
+	return category{"dead letters", scenarios}
 }
 
 const (

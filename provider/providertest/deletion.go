@@ -20,6 +20,35 @@ func deletion() category {
 		{"delete_instances_atomic_force", deleteAtomicForce},
 		{"delete_instances_atomic_orphan_detection", deleteAtomicOrphans},
 		{"stale_activity_after_delete_recreate", staleActivity},
+
+		{"child_is_refused_even_with_force", deleteChildRefused},
+		{"error_texts", deleteErrorTexts},
+		{"running_descendant_refuses_the_tree", deleteRunningDescendant},
+		{"between_executions_needs_no_force", deleteBetween},
+		{"all_executions_are_counted", deleteCountsAll},
+		{"kv_and_delta_are_gone", deleteKV},
+		{"sessions_stay", deleteKeepsSessions},
+		{"other_instances_stay", deleteKeepsOthers},
+		{"locked_instance_is_free_again", deleteFreesLock},
+		{"renew_and_abandon_of_a_deleted_turn_fail", deleteRenewFails},
+		{"recreation_starts_at_execution_one", deleteRecreate},
+		{"stale_turn_after_recreation", deleteStaleTurn},
+		{"messages_to_a_deleted_instance_are_orphans", deleteOrphanMessages},
+		{"child_outlives_its_deleted_parent", deleteParentOfPending},
+		{"corrupted_instance_can_be_deleted", deleteCorrupted},
+		{"atomic_empty_list", atomicEmpty},
+		{"atomic_unknown_ids_are_ignored", atomicUnknown},
+		{"atomic_repeated_ids_count_once", atomicRepeated},
+		{"atomic_takes_children_without_their_root", atomicChildren},
+		{"atomic_orphan_in_the_middle_of_a_tree", atomicMiddle},
+		{"atomic_list_of_1500", atomicLongList},
+		{"atomic_is_all_or_nothing_with_work_in_progress", atomicAllOrNothing},
+		{"delete_races_with_an_ack", deleteRacesAck},
+		{"delete_races_with_a_worker", deleteRacesWorker},
+		{"delete_races_with_a_new_child", deleteRacesChild},
+		{"concurrent_deletes_count_once", deleteTwice},
+
+		{"deletion_ends_the_leases_of_descendants", deletionEndsLeases},
 	}}
 }
 
@@ -31,7 +60,6 @@ const (
 		"permanent error containing \"is still running\". Nothing deleted"
 	ruleOrphan = "§6.16 step 4: if any instance not in the list has a parent in the list → " +
 		"permanent error that names both. Applies with force too"
-	ruleTurnLost  = "§6.16: turn in progress: its ack fails (Invalid lock token), nothing is recreated"
 	ruleNotFound  = "§6.15 step 1: unknown → permanent \"Instance {id} not found\""
 	ruleChildOnly = "§6.15 step 2: has a parent → permanent \"Cannot delete sub-orchestration {id} directly. " +
 		"Delete root instance instead.\", even with force"
@@ -154,26 +182,6 @@ func deleteCascades(e *env) {
 	e.exists("§6.15 step 3: collect the tree (all descendants)", "root2", "root2::sub::2")
 }
 
-// deletePreventsAck: a turn that was running when its instance was deleted cannot
-// commit, and leaves nothing behind.
-func deletePreventsAck(e *env) {
-	e.create("order")
-	e.wake("order")
-	got := e.fetchInstance("order", held)
-	e.delete("order", true)
-	err := e.p.AckOrchestrationItem(e.ctx, provider.AckOrchestrationParams{
-		LockToken: got.LockToken, ExecutionID: 1, Metadata: created(),
-		HistoryDelta:      []provider.Event{event("order", 1, 2, provider.ActivityScheduled{Name: "Charge", Input: "{}"})},
-		WorkerItems:       []provider.WorkItem{activityItem("order", 2)},
-		OrchestratorItems: []provider.WorkItem{raised("order", "self")},
-	})
-	e.permanent(err, provider.ErrInvalidLockToken, ruleTurnLost)
-	e.saysAll(err, "§2.3: unknown lock token: contains \"Invalid lock token\"", "Invalid lock token")
-	e.gone(ruleTurnLost, "order")
-	same(e, e.depths(), provider.QueueDepths{}, ruleTurnLost)
-	same(e, e.metrics(), provider.SystemMetrics{}, ruleTurnLost)
-}
-
 // listChildren: only direct children are listed; childless and unknown instances
 // have none.
 func listChildren(e *env) {
@@ -223,69 +231,217 @@ func getInstanceTree(e *env) {
 	same(e, lonely.IsRootOnly(), true, rule)
 }
 
-// deleteAtomic: a list goes as a whole, with summed counts, or not at all when
-// one of it runs.
-func deleteAtomic(e *env) {
-	e.createEnded("a", provider.StatusCompleted)
-	e.createEnded("b", provider.StatusFailed)
-	e.create("runs")
-	e.createEnded("other", provider.StatusCompleted)
-	result, err := e.admin().DeleteInstancesAtomic(e.ctx, []string{"a", "runs", "b"}, false)
-	e.permanent(err, provider.ErrStillRunning, ruleRunning)
-	e.saysAll(err, "§6.2: text contains \"still running\"", "runs", "still running")
-	same(e, result, provider.DeleteInstanceResult{}, ruleRunning)
-	e.exists(ruleRunning, "a", "b", "runs")
-	same(e, e.deleteList(false, "a", "b"), provider.DeleteInstanceResult{
-		InstancesDeleted: 2, ExecutionsDeleted: 2, EventsDeleted: 4,
-	}, ruleDeleteCount)
-	e.gone(ruleDelete, "a", "b")
-	e.exists(ruleDelete, "runs", "other")
-}
-
-// deleteAtomicForce: with force running instances in the list go too.
-func deleteAtomicForce(e *env) {
-	e.create("a")
-	e.create("b")
-	e.createEnded("done", provider.StatusCompleted)
-	e.wake("b")
-	same(e, e.deleteList(true, "a", "b", "done"), provider.DeleteInstanceResult{
-		InstancesDeleted: 3, ExecutionsDeleted: 3, EventsDeleted: 4, QueueMessagesDeleted: 1,
-	}, ruleDeleteCount)
-	e.gone(ruleDelete, "a", "b", "done")
-}
-
-// deleteAtomicOrphans: a list that would leave a child behind is refused with
-// force and without, names both sides, and succeeds once it is complete.
-func deleteAtomicOrphans(e *env) {
+// deleteChildRefused: a sub-orchestration goes with its root only, with or
+// without force, running or not.
+func deleteChildRefused(e *env) {
 	e.createEnded("root", provider.StatusCompleted)
-	e.createEndedChild("root", "late-child", provider.StatusCompleted)
-	e.createEnded("other", provider.StatusCompleted)
-	for _, force := range []bool{false, true} {
-		result, err := e.admin().DeleteInstancesAtomic(e.ctx, []string{"other", "root"}, force)
-		e.permanent(err, provider.ErrOrphanedChild, ruleOrphan)
-		e.saysAll(err, ruleOrphan, "root", "late-child")
-		same(e, result, provider.DeleteInstanceResult{}, ruleOrphan)
-		e.exists(ruleOrphan, "root", "late-child", "other")
+	e.createChild("root", "runs")
+	e.createEndedChild("root", "done", provider.StatusCompleted)
+	for _, child := range []string{"runs", "done"} {
+		e.deleteRefused(child, false, provider.ErrSubOrchestration, ruleChildOnly)
+		e.deleteRefused(child, true, provider.ErrSubOrchestration, ruleChildOnly)
 	}
-	same(e, e.deleteList(false, "root", "late-child", "other").InstancesDeleted, 3, ruleDeleteCount)
-	e.gone(ruleDelete, "root", "late-child", "other")
+	e.exists(ruleChildOnly, "root", "runs", "done")
 }
 
-// staleActivity: a worker of the old life cannot complete, renew or abandon
-// anything of an instance recreated under the same id.
-func staleActivity(e *env) {
-	const rule = "§6.16: re-creation with the same id: stale tokens of the old life stay invalid"
-	e.createWithActivities("order", 2)
-	stale := e.fetchWork(held)
+// deleteErrorTexts: the texts that the reference's client maps to typed errors
+// are there, and name the instance.
+func deleteErrorTexts(e *env) {
+	e.create("root")
+	e.createChild("root", "child-7")
+	err := e.deleteRefused("child-7", true, provider.ErrSubOrchestration, ruleChildOnly)
+	e.saysAll(err, ruleChildOnly, "child-7", "sub-orchestration", "Delete root")
+	err = e.deleteRefused("root", false, provider.ErrStillRunning, ruleRunning)
+	e.saysAll(err, ruleRunning, "Instance", "is still running")
+	err = e.deleteRefused("nobody", false, provider.ErrNotFound, ruleNotFound)
+	e.saysAll(err, ruleNotFound, "Instance nobody not found")
+	_, err = e.admin().DeleteInstancesAtomic(e.ctx, []string{"root"}, true)
+	e.permanent(err, provider.ErrOrphanedChild, ruleOrphan)
+	e.saysAll(err, ruleOrphan, "root", "child-7")
+}
+
+// deleteRunningDescendant: a finished root with a running child needs force, and
+// until then nothing of the tree is touched.
+func deleteRunningDescendant(e *env) {
+	e.createEnded("root", provider.StatusCompleted)
+	e.createEndedChild("root", "done", provider.StatusCompleted)
+	e.createChild("done", "runs")
+	e.wake("done")
+	err := e.deleteRefused("root", false, provider.ErrStillRunning, ruleRunning)
+	e.saysAll(err, ruleRunning, "runs", "still running")
+	e.exists(ruleRunning, "root", "done", "runs")
+	same(e, e.depths().OrchestratorQueue, 1, ruleRunning)
+	same(e, e.delete("root", true).InstancesDeleted, 3, ruleDeleteCount)
+	e.gone(ruleDelete, "root", "done", "runs")
+}
+
+// deleteBetween: an instance between two executions is not Running; deleting it
+// takes the queued start along.
+func deleteBetween(e *env) {
+	e.create("order")
+	e.finish("order", provider.StatusContinuedAsNew, "next")
+	same(e, e.delete("order", false), provider.DeleteInstanceResult{
+		InstancesDeleted: 1, ExecutionsDeleted: 1, EventsDeleted: 2, QueueMessagesDeleted: 1,
+	}, "§6.16 step 3: only a current execution Running refuses; "+ruleDeleteCount)
+	e.fetchNone(ruleDelete)
+}
+
+// deleteCountsAll: executions and events of the past, future messages and locked
+// rows all count.
+func deleteCountsAll(e *env) {
+	e.createExecutions("order", 4)
+	e.enqueueLater(raised("order", "late"), held)
+	e.enqueueWork(activityItem("order", 2), activityItem("order", 3))
+	e.abandonWork(e.fetchWork(held), held, false)
+	e.fetchWork(held)
+	e.wake("order")
+	e.fetchInstance("order", held)
+	same(e, e.delete("order", true), provider.DeleteInstanceResult{
+		InstancesDeleted: 1, ExecutionsDeleted: 4, EventsDeleted: 7, QueueMessagesDeleted: 4,
+	}, ruleDeleteCount)
+	same(e, e.metrics(), provider.SystemMetrics{}, ruleDelete)
+	same(e, e.depths(), provider.QueueDepths{}, ruleDelete)
+}
+
+// deleteKV: committed keys and the running execution's changes are gone for
+// readers and for a successor.
+func deleteKV(e *env) {
+	e.create("order", event("order", 1, 2, setKey("committed", "1")))
+	e.continueAsNew("order")
+	e.turn("order", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{event("order", 2, 2, setKey("delta", "2"))}})
 	e.delete("order", true)
-	e.createWithActivities("order", 2)
-	e.permanent(e.p.AckWorkItem(e.ctx, stale.LockToken, completedItem("order", 2)), provider.ErrLockLost, rule)
-	e.permanent(e.p.RenewWorkItemLock(e.ctx, stale.LockToken, held), provider.ErrLockLost, rule)
-	e.permanent(e.p.AbandonWorkItem(e.ctx, provider.AbandonParams{LockToken: stale.LockToken}),
-		provider.ErrInvalidLockToken, rule)
+	empty := func(when string) {
+		e.Helper()
+		all, err := e.p.GetKVAllValues(e.ctx, "order")
+		e.check(err == nil && len(all) == 0, ruleDelete, "%s: keys %v, error %v", when, all, err)
+	}
+	empty("after the deletion")
+	e.create("order")
+	empty("after recreation")
+	e.finish("order", provider.StatusContinuedAsNew, "next")
+	same(e, len(e.fetchInstance("order", held).Item.KVSnapshot), 0, ruleDelete)
+	empty("after the recreated instance's first execution")
+}
+
+// deleteKeepsSessions: a session outlives the instance whose activity claimed it:
+// its owner keeps it until the lease ends.
+func deleteKeepsSessions(e *env) {
+	const rule = "§6.16: sessions: untouched; cleaned up later"
+	inSession := func(instance string) provider.ActivityExecuteItem {
+		item := activityItem(instance, 2)
+		item.SessionID = new("session")
+		return item
+	}
+	owner := func(id string) provider.FetchWorkParams {
+		return provider.FetchWorkParams{
+			LockTimeout: held, Session: &provider.SessionFetchConfig{OwnerID: id, LockTimeout: held},
+		}
+	}
+	e.create("order")
+	e.enqueueWork(inSession("order"))
+	e.fetchWorkWith(owner("one"))
+	e.delete("order", true)
+	e.enqueueWork(inSession("other"))
+	e.fetchNoWork(owner("two"), rule)
+	got := e.tryFetchWorkWith(owner("one"))
+	e.check(got != nil, rule, "the session's owner cannot fetch its next activity")
+}
+
+// deleteKeepsOthers: instances whose ids merely resemble the deleted one keep
+// their rows, messages and activities.
+func deleteKeepsOthers(e *env) {
+	others := []string{"ORDER", "order-1", "order::sub::2", "_rder", "%"}
+	e.createEnded("order", provider.StatusCompleted)
+	for _, other := range others {
+		e.createEnded(other, provider.StatusCompleted)
+	}
+	for _, instance := range append(others, "order") {
+		e.wake(instance)
+		e.enqueueWork(activityItem(instance, 2))
+	}
+	same(e, e.delete("order", false), provider.DeleteInstanceResult{
+		InstancesDeleted: 1, ExecutionsDeleted: 1, EventsDeleted: 2, QueueMessagesDeleted: 2,
+	}, ruleDeleteCount)
+	e.exists("§2.2: instance_id: compared byte-for-byte", others...)
+	n := uint64(len(others))
+	same(e, e.depths(), provider.QueueDepths{OrchestratorQueue: n, WorkerQueue: n}, ruleDelete)
+}
+
+// deleteFreesLock: the lock of a turn in progress goes with the instance, so that
+// a successor can be fetched at once.
+func deleteFreesLock(e *env) {
+	e.create("order")
+	e.wake("order")
+	e.fetchInstance("order", held)
+	e.delete("order", true)
+	e.enqueue(startItem("order"))
+	got := e.fetchInstance("order", held)
+	same(e, got.AttemptCount, 1, ruleDelete)
+	same(e, got.Item.ExecutionID, 1, "§6.16: re-creation with the same id: starts at execution 1")
+}
+
+// deleteRecreate: a successor begins from nothing: execution 1, its own history,
+// times, and no parent.
+func deleteRecreate(e *env) {
+	const rule = "§6.16: re-creation with the same id: allowed immediately; starts at execution 1"
+	e.createExecutions("order", 3)
+	before := e.info("order")
+	e.delete("order", true)
+	e.tick()
+	e.enqueue(startItem("order"))
+	got := e.fetchInstance("order", held)
+	same(e, got.Item.ExecutionID, 1, rule)
+	same(e, len(got.Item.History), 0, rule)
+	e.commit(got, provider.AckOrchestrationParams{
+		HistoryDelta: []provider.Event{started("order", 1)}, Metadata: created(),
+	})
+	sameList(e, e.executions("order"), []uint64{1}, rule)
+	after := e.info("order")
+	same(e, after.Status, provider.StatusRunning, rule)
+	e.check(after.CreatedAt.After(before.CreatedAt), rule, "CreatedAt is still %v", after.CreatedAt)
+}
+
+// deleteOrphanMessages: what is sent to a deleted instance waits or is dropped
+// like messages to any unknown one, and recreates nothing.
+func deleteOrphanMessages(e *env) {
+	const rule = "§6.16: messages addressed to a deleted instance afterwards: orphans, §5.1"
+	e.create("order")
+	e.delete("order", true)
+	e.enqueue(raised("order", "late"), provider.CancelInstanceItem{Instance: "order", Reason: "user"},
+		completedItem("order", 2))
 	e.fetchNone(rule)
-	fresh := e.fetchWork(held)
-	same(e, fresh.AttemptCount, 1, rule)
-	e.ackWork(fresh)
-	same(e, len(e.fetchInstance("order", held).Item.Messages), 1, rule)
+	e.gone(rule, "order")
+	e.create("other")
+	e.wake("other")
+	e.fetchInstance("other", held)
+}
+
+// deleteParentOfPending: a child whose parent was deleted before its first turn
+// starts, works and ends like any other.
+func deleteParentOfPending(e *env) {
+	const rule = "§5.2: child whose parent was deleted: MUST succeed (no enforced foreign key on parent)"
+	e.create("root")
+	start := startItem("child")
+	start.ParentInstance, start.ParentID = new("root"), new(uint64(2))
+	e.enqueue(start)
+	got := e.fetchInstance("child", held)
+	e.delete("root", true)
+	metadata := created()
+	metadata.ParentInstanceID = new("root")
+	e.ok(e.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{
+		HistoryDelta: []provider.Event{started("child", 1)}, Metadata: metadata,
+	})), rule)
+	e.exists(rule, "child")
+	e.finish("child", provider.StatusCompleted, "out")
+	same(e, e.info("child").Status, provider.StatusCompleted, rule)
+	same(e, e.deleteList(false, "child").InstancesDeleted, 1, ruleDeleteCount)
+}
+
+// deleteCorrupted: events that cannot be decoded are deleted and counted like
+// others.
+func deleteCorrupted(e *env) {
+	e.createEnded("order", provider.StatusCompleted)
+	e.corrupt("order", 1, 1, "{")
+	same(e, e.delete("order", false).EventsDeleted, 2, ruleDeleteCount)
+	e.gone(ruleDelete, "order")
 }

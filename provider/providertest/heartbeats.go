@@ -10,7 +10,7 @@ import (
 // heartbeats checks what a store promises that keeps the details of heartbeats (§5.27).
 // Another store skips the scenarios.
 func heartbeats() category {
-	return category{"more heartbeats", needing([]scenario{
+	return category{"heartbeats", needing([]scenario{
 		{"every_later_fetch_has_the_last_details", keepsDetails},
 		{"details_are_kept_as_they_are", keepsAnyDetails},
 		{"heartbeat_renews_the_lease", heartbeatRenews},

@@ -8,7 +8,7 @@ import (
 
 // heldHistory is about fetches whose caller has the beginning of a history.
 func heldHistory() category {
-	return category{"more held history", []scenario{
+	return category{"held history", []scenario{
 		{"history_is_whole_or_begins_with_held_event", heldBegins},
 		{"held_beyond_the_end_brings_all", heldBeyond},
 		{"held_of_another_execution_brings_all", heldOtherExecution},

@@ -26,7 +26,7 @@ func heldInstances() category {
 			s.run(e)
 		}
 	}
-	return category{"more holding", scenarios}
+	return category{"holding", scenarios}
 }
 
 const (

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,15 +26,24 @@ func instanceLocking() category {
 		{"multi_threaded_lock_contention", oneFetcherWins},
 		{"multi_threaded_no_duplicate_processing", nothingProcessedTwice},
 		{"multi_threaded_lock_expiration_recovery", oneFetcherRecovers},
+
+		{"ack_with_an_expired_or_taken_token_changes_nothing", ackWithLostToken},
+		{"ack_after_force_delete_recreates_nothing", ackAfterDelete},
+		{"ack_repeated_after_a_lost_answer", ackRepeated},
+		{"lost_lock_is_reported_before_a_bad_turn", lostLockFirst},
 	}}
 }
 
 const (
+	ruleLostAnswer = "§5.2: retry after an ambiguous failure: if the first attempt committed, " +
+		"the retry fails with Invalid lock token; no double effects"
 	ruleExclusive = "§1: instance lock: exclusive lease; at most one turn per instance runs at any time"
 	ruleNotMixed  = "§5.1: messages enqueued after the fetch: not tagged; stay queued; delivered in the next turn; " +
 		"while the instance is locked they make no second fetch possible"
 	ruleTwoFetch = "§5.1: two callers fetch concurrently: different instances, or one gets nil; never the same instance"
 	ruleUnique   = "§2.2: lock token: globally unique; §1: changes on every fetch"
+	ruleLateAck  = "§5.2: ack after expiry when nobody else fetched: still rejected; messages become fetchable again"
+	ruleTaken    = "§5.2: ack after another dispatcher re-fetched: Invalid lock token"
 )
 
 // A locked instance cannot be fetched until its ack, whatever arrives meanwhile.
@@ -267,4 +277,66 @@ func oneFetcherRecovers(e *env) {
 	e.permanent(e.p.AckOrchestrationItem(e.ctx, turnOf(dead, provider.AckOrchestrationParams{})),
 		provider.ErrInvalidLockToken, "§5.1: the old token becomes invalid immediately")
 	e.drop(got)
+}
+
+// A token whose lease ended, or whose instance somebody else took, commits
+// nothing; the next turn sees everything as before.
+func ackWithLostToken(e *env) {
+	e.create("A")
+	e.enqueueWork(activityItem("A", 90))
+	e.enqueue(raised("A", "go"))
+	late := e.fetchInstance("A", e.lease)
+	e.expire()
+	e.permanent(e.p.AckOrchestrationItem(e.ctx, turnOf(late, everything("A"))), provider.ErrLockExpired, ruleLateAck)
+	got := e.fetchInstance("A", held)
+	err := e.p.AckOrchestrationItem(e.ctx, turnOf(late, everything("A")))
+	e.permanent(err, provider.ErrInvalidLockToken, ruleTaken)
+	e.says(err, ruleTaken, "Invalid lock token")
+	e.batch(got, ruleLateAck, raised("A", "go"))
+	same(e, got.AttemptCount, 2, ruleRefetch)
+	e.untouched("A", ruleNothing)
+	e.commit(got, everything("A"))
+	e.batch(e.fetchInstance("A", held), ruleNotMixed, raised("A", "knock"))
+	e.happened("A", ruleAll)
+}
+
+// A turn whose instance was deleted cannot be committed and brings nothing back.
+func ackAfterDelete(e *env) {
+	got := e.readyForEverything("A")
+	e.delete("A", true)
+	const rule = "§5.2: instance force-deleted during the turn: lock row is gone → Invalid lock token; nothing is recreated (P19)"
+	turn := turnOf(got, everything("A"))
+	turn.Metadata.OrchestrationName, turn.Metadata.OrchestrationVersion = new("Order"), new("1.0.0")
+	e.permanent(e.p.AckOrchestrationItem(e.ctx, turn), provider.ErrInvalidLockToken, rule)
+	abandon := provider.AbandonParams{LockToken: got.LockToken}
+	e.permanent(e.p.AbandonOrchestrationItem(e.ctx, abandon), provider.ErrInvalidLockToken, rule)
+	e.permanent(e.p.RenewOrchestrationItemLock(e.ctx, got.LockToken, held), provider.ErrInvalidLockToken, rule)
+	e.gone(rule, "A")
+	e.fetchNone(rule)
+	e.fetchNoWork(provider.FetchWorkParams{}, rule)
+}
+
+// An ack repeated because its answer was lost fails as lost lock and does nothing
+// twice.
+func ackRepeated(e *env) {
+	turn := turnOf(e.readyForEverything("A"), everything("A"))
+	e.ack(turn)
+	for range 2 {
+		e.permanent(e.p.AckOrchestrationItem(e.ctx, turn), provider.ErrInvalidLockToken, ruleLostAnswer)
+	}
+	e.happened("A", ruleLostAnswer)
+}
+
+// Whoever has lost the lock is told so, and not that something else is wrong with the
+// turn: that would look like a turn which its holder has to fail.
+func lostLockFirst(e *env) {
+	turn := turnOf(e.readyForEverything("A"), everything("A"))
+	e.ack(turn)
+	zero, twice := turn, turn
+	zero.ExecutionID = 0
+	twice.HistoryDelta = append(slices.Clone(turn.HistoryDelta), turn.HistoryDelta[0])
+	for _, again := range []provider.AckOrchestrationParams{zero, twice} {
+		e.permanent(e.p.AckOrchestrationItem(e.ctx, again), provider.ErrLockLost, ruleLostAnswer)
+	}
+	e.happened("A", ruleLostAnswer)
 }

@@ -17,8 +17,8 @@
 // violated. A call that does not return is a failure as well: 60 leases (see [Config].LockTimeout) after it began, or
 // 10 leases after its context ended, the scenario fails with the method's name and continues without the call.
 //
-// 233 scenarios have the names that the reference implementation, Duroxide, gives them. Scenarios in categories that
-// begin with "more " cover the rest of the contract: hazards, recommendations and known pitfalls.
+// Categories are subjects. 233 of the scenarios have the category and the name that the reference implementation,
+// Duroxide, gives them. The others cover the rest of the contract: hazards, recommendations and known pitfalls.
 package providertest
 
 import (
@@ -153,67 +153,56 @@ type scenario struct {
 	run  func(*env)
 }
 
-// categories lists the kit's contents: one function per file.
+// categories lists the kit's contents: one function per subject.
 func categories() []category {
 	return []category{
-		atomicity(),
-		errorHandling(),
-		instanceCreation(),
+		// Queues and leases.
+		queueSemantics(),
+		fetching(),
+		longPolling(),
 		instanceLocking(),
 		lockExpiration(),
-		multiExecution(),
-		queueSemantics(),
-		longPolling(),
-		poisonMessage(),
-		raceReplay(),
-		moreFetching(),
-		peeking(),
-		moreAcking(),
-		moreAttempts(),
-		moreRefusals(),
-		moreStatus(),
-		moreWaiting(),
-		moreExactTimes(),
-		moreLongTimes(),
-		moreAmounts(),
-		morePayloads(),
-		moreConcurrency(),
-
-		bulkDeletion(),
-		cancellation(),
-		capabilityFiltering(),
-		customStatus(),
-		deletion(),
-		management(),
-		prune(),
-		moreManagement(),
-		moreCustomStatus(),
-		moreFiltering(),
-		selectionByCode(),
+		renewingTogether(),
 		leaseWatching(),
-		progressReading(),
-		starting(),
+		times(),
+		poisonMessage(),
+		activities(),
+		cancellation(),
+		heartbeats(),
+		tagFiltering(),
+		sessions(),
+		capabilityFiltering(),
+		selectionByCode(),
+		taking(),
+		peeking(),
 		heldInstances(),
 		deadLetters(),
-		pages(),
-		taking(),
-		renewingTogether(),
-		heartbeats(),
-		heldHistory(),
-		moreDeletion(),
-		moreTruth(),
-		outOfOrder(),
-		moreBulkDeletion(),
-		moreBulk(),
-		morePrune(),
-		moreStats(),
 
+		// Turns and what they write.
+		atomicity(),
+		instanceCreation(),
+		starting(),
+		multiExecution(),
+		executionStatus(),
+		customStatus(),
 		kvStore(),
-		sessions(),
-		tagFiltering(),
-		moreActivities(),
-		moreKV(),
-		moreSessions(),
-		moreTags(),
+		history(),
+		heldHistory(),
+		raceReplay(),
+
+		// Management.
+		management(),
+		instanceStats(),
+		progressReading(),
+		pages(),
+		deletion(),
+		bulkDeletion(),
+		prune(),
+
+		// All of them.
+		errorHandling(),
+		payloads(),
+		amounts(),
+		concurrency(),
 	}
 }

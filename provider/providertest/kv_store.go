@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// kvStore lists the reference's scenarios for the key-value map. Those about the
-// running execution's delta are in kv_delta.go.
+// kvStore checks the key-value map: here the reference's scenarios. Those about the running execution's delta are in
+// kv_delta.go, how changes are applied and merged in kv_changes.go, odd data and isolation in kv_data.go.
 func kvStore() category {
 	return category{name: "kv store", scenarios: slices.Concat([]scenario{
 		{"kv_set_and_get", kvSetAndGet},
@@ -37,7 +37,7 @@ func kvStore() category {
 		{"kv_prune_current_execution_protected", kvPruneCurrentExecutionProtected},
 		{"kv_delete_instance_with_children", kvDeleteInstanceWithChildren},
 		{"kv_clear_isolation", kvClearIsolation},
-	}, deltaScenarios())}
+	}, deltaScenarios(), kvChangeScenarios(), kvDataScenarios())}
 }
 
 const (

@@ -5,7 +5,7 @@ import "github.com/duroxide/duroxide-go/provider"
 // leaseWatching checks what a store promises that tells which leases on activities are
 // gone (§5.21). Another store skips the scenarios.
 func leaseWatching() category {
-	return category{"more lease watching", []scenario{
+	return category{"lease watching", []scenario{
 		{"lost_leases_are_told_in_order", watchesLosses},
 		{"lease_that_ended_is_lost_when_taken", watchesTakeover},
 		{"watching_changes_nothing", watchesOnly},

@@ -1,13 +1,15 @@
 package providertest
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// longPolling checks how long an idle fetch takes. Waiting is optional, waiting
-// too long is not.
+// longPolling checks how long an idle fetch takes, and what ends the wait of a store
+// that honours PollTimeout. Waiting is optional, waiting too long is not.
 func longPolling() category {
 	return category{"long polling", []scenario{
 		{"short_poll_returns_immediately", shortPoll(fetchesOrchestrations)},
@@ -15,6 +17,28 @@ func longPolling() category {
 		{"fetch_respects_timeout_upper_bound", pollIsBounded},
 		{"short_poll_work_item_returns_immediately", shortPoll(fetchesWork)},
 		{"long_poll_work_item_waits_for_timeout", longPoll(fetchesWork)},
+
+		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},
+		{"long_poll_delivers_what_becomes_due", longPollSeesDue},
+		{"long_poll_ends_with_its_context", longPollEndsWithContext},
+
+		{"turn_whose_lease_ends", waitsForLease},
+		{"turn_whose_renewed_lease_ends", waitsForRenewedLease},
+		{"abandoned_turn", waitsForAbandon},
+		{"abandoned_turn_that_was_delayed", waitsForAbandonDelay},
+		{"old_messages_that_become_visible", waitsForOldMessages},
+		{"messages_that_came_during_a_turn", waitsForAck},
+		{"messages_of_a_turn_to_others", waitsForTurnsMessages},
+		{"result_of_an_activity", waitsForResult},
+		{"start_that_was_appended", waitsForAppendedStart},
+		{"delayed_start_of_waiting_messages", waitsForDelayedStart},
+		{"activity_whose_lease_ends", waitsForWorkLease},
+		{"activity_whose_renewed_lease_ends", waitsForRenewedWorkLease},
+		{"session_whose_lease_ends", waitsForSessionLease},
+		{"session_whose_renewed_lease_ends", waitsForRenewedSessionLease},
+		{"activity_behind_those_of_other_tags", waitsForTag},
+		{"activity_that_is_abandoned", waitsForAbandonedWork},
+		{"activity_that_a_turn_schedules", waitsForScheduledWork},
 	}}
 }
 
@@ -23,6 +47,8 @@ const (
 		"locally / 500 ms remotely when idle"
 	ruleLongPoll  = "§5.1: pollTimeout: how long the call may wait for work"
 	rulePollBound = "§5.1: pollTimeout: if honoured, the call MUST return within pollTimeout + 200 ms"
+	ruleNotices   = "§5.1: pollTimeout: how long the call may wait for work; " +
+		"a store that waits returns what becomes eligible meanwhile, and not only what is sent anew"
 )
 
 // pollSlack is how much later than pollTimeout a fetch may return.
@@ -83,4 +109,333 @@ func pollIsBounded(e *env) {
 		limit := max(poll+pollSlack, e.config.ShortPollLimit)
 		e.check(took <= limit, rulePollBound, "%s fetch took %v, want at most %v", name, took, limit)
 	}
+}
+
+// A fetch that may wait returns a message that is queued while it waits.
+func longPollSeesMessage(e *env) {
+	e.needsLongPolling()
+	e.together(2, func(i int) error {
+		if i == 1 {
+			time.Sleep(e.lease / 4)
+			return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0)
+		}
+		got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
+			LockTimeout: held, PollTimeout: e.patience(),
+		})
+		if err == nil && got == nil {
+			return violation(ruleLongPoll, "nothing within %v, although a message came after %v", e.patience(), e.lease/4)
+		}
+		return err
+	})
+	e.together(2, func(i int) error {
+		if i == 1 {
+			time.Sleep(e.lease / 4)
+			return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2))
+		}
+		got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+		if err == nil && got == nil {
+			return violation(ruleLongPoll, "nothing within %v, although an activity came after %v", e.patience(), e.lease/4)
+		}
+		return err
+	})
+}
+
+// A fetch that may wait returns what becomes available by time alone: a delayed
+// message and an expired lease.
+func longPollSeesDue(e *env) {
+	e.needsLongPolling()
+	due := time.Now().Add(e.lease)
+	e.enqueueLater(startItem("A"), e.lease)
+	turn, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+	e.ok(err, ruleLongPoll)
+	e.check(turn != nil, ruleLongPoll, "nothing within %v, although a start was due after %v", e.patience(), e.lease)
+	e.notBefore(due, ruleDelay)
+
+	e.enqueueWork(activityItem("A", 2))
+	due = time.Now().Add(e.lease)
+	e.fetchWork(e.lease)
+	work, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+	e.ok(err, ruleLongPoll)
+	e.check(work != nil, ruleLongPoll, "nothing within %v, although a lease ended after %v", e.patience(), e.lease)
+	e.notBefore(due, ruleLease)
+}
+
+// A waiting fetch returns when its context ends, with an error that says so, and
+// takes nothing.
+func longPollEndsWithContext(e *env) {
+	e.needsLongPolling()
+	const rule = "Provider: a cancelled context is reported as a retryable error that wraps the context's error"
+	for name, fetch := range map[string]func(ctx context.Context) error{
+		"orchestration": func(ctx context.Context) error {
+			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+			return err
+		},
+		"activity": func(ctx context.Context) error {
+			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(e.ctx, e.lease/4)
+		start := time.Now()
+		err := fetch(ctx)
+		took := time.Since(start)
+		cancel()
+		e.check(errors.Is(err, context.DeadlineExceeded) && provider.IsRetryable(err), rule, "%s fetch: %v", name, err)
+		e.check(took < e.patience()/2, rule, "%s fetch ended after %v, its context after %v", name, took, e.lease/4)
+	}
+	e.enqueue(startItem("A"))
+	e.fetchInstance("A", held)
+}
+
+// needsLongPolling skips the scenario when the store answers at once.
+func (e *env) needsLongPolling() {
+	e.Helper()
+	if !e.config.LongPolling {
+		e.Skip("the store does not honour PollTimeout")
+	}
+}
+
+// waitForTurn waits for a turn that becomes eligible while event is called, a moment
+// after the wait has begun; nil when time alone is to do it.
+func (e *env) waitForTurn(event func() error) *provider.FetchedOrchestration {
+	e.Helper()
+	var got *provider.FetchedOrchestration
+	e.meanwhile(event, func() (err error) {
+		got, err = e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+		return err
+	})
+	e.check(got != nil, ruleNotices, "no turn within %v", e.patience())
+	return got
+}
+
+// waitForWork is waitForTurn for an activity.
+func (e *env) waitForWork(event func() error) *provider.FetchedWorkItem {
+	e.Helper()
+	return e.waitForWorkWith(noSession(), event)
+}
+
+// waitForWorkWith is waitForWork with a session's owner or a tag.
+func (e *env) waitForWorkWith(params provider.FetchWorkParams, event func() error) *provider.FetchedWorkItem {
+	e.Helper()
+	params.PollTimeout = e.patience()
+	var got *provider.FetchedWorkItem
+	e.meanwhile(event, func() (err error) {
+		got, err = e.p.FetchWorkItem(e.ctx, params)
+		return err
+	})
+	e.check(got != nil, ruleNotices, "no activity within %v", e.patience())
+	return got
+}
+
+// meanwhile begins a wait and lets something happen. It must be over long before its
+// time-out, which would find everything.
+func (e *env) meanwhile(event, wait func() error) {
+	e.Helper()
+	begin := time.Now()
+	e.together(2, func(i int) error {
+		if i == 0 {
+			return wait()
+		}
+		time.Sleep(e.lease / 4)
+		if event == nil {
+			return nil
+		}
+		return event()
+	})
+	took := time.Since(begin)
+	e.check(took < e.patience()*3/4, ruleNotices, "found only after %v", took)
+}
+
+// A turn whose holder is gone is taken over when the lease ends.
+func waitsForLease(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	due := time.Now().Add(e.lease)
+	e.fetchInstance("A", e.lease)
+	got := e.waitForTurn(nil)
+	e.notBefore(due, ruleLease)
+	same(e, got.AttemptCount, 2, ruleRefetch)
+}
+
+// A renewal during the wait counts, also one that ends the lease sooner.
+func waitsForRenewedLease(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.waitForTurn(func() error { return e.p.RenewOrchestrationItemLock(e.ctx, turn.LockToken, e.lease) })
+}
+
+// A turn that is given up can be taken at once.
+func waitsForAbandon(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.waitForTurn(func() error {
+		return e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: turn.LockToken})
+	})
+}
+
+// A turn that is given up for a while can be taken after it.
+func waitsForAbandonDelay(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	var due time.Time
+	e.waitForTurn(func() error {
+		due = time.Now().Add(e.lease)
+		return e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: turn.LockToken, Delay: e.lease})
+	})
+	e.notBefore(due, ruleHides)
+}
+
+// Messages that were queued, hidden, long before the wait become visible during it, of an
+// instance that exists and of one that starts.
+func waitsForOldMessages(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	due := time.Now().Add(e.lease)
+	e.enqueueLater(raised("A", "first"), e.lease)
+	e.enqueueLater(startItem("B"), 2*e.lease)
+	e.tick()
+	got := e.waitForTurn(nil)
+	e.notBefore(due, ruleDelay)
+	same(e, got.Item.Instance, "A", ruleNotices)
+	same(e, e.waitForTurn(nil).Item.Instance, "B", ruleNotices)
+}
+
+// What came for an instance during its turn can be taken when the turn is committed.
+func waitsForAck(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.enqueue(raised("A", "knock"))
+	got := e.waitForTurn(func() error { return e.p.AckOrchestrationItem(e.ctx, turnOf(turn, provider.AckOrchestrationParams{})) })
+	e.batch(got, ruleNotices, raised("A", "knock"))
+}
+
+// What a turn sends to another instance arrives with its commit.
+func waitsForTurnsMessages(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{startItem("B")}})
+	got := e.waitForTurn(func() error { return e.p.AckOrchestrationItem(e.ctx, turn) })
+	same(e, got.Item.Instance, "B", ruleNotices)
+}
+
+// So does an activity's result.
+func waitsForResult(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.enqueueWork(activityItem("A", 2))
+	work := e.fetchWork(held)
+	got := e.waitForTurn(func() error { return e.p.AckWorkItem(e.ctx, work.LockToken, completedItem("A", 2)) })
+	e.batch(got, ruleNotices, completedItem("A", 2))
+}
+
+// Messages without an instance can be taken when a history that began is appended.
+func waitsForAppendedStart(e *env) {
+	e.needsLongPolling()
+	e.enqueue(raised("A", "early"))
+	got := e.waitForTurn(func() error { return e.p.AppendWithExecution(e.ctx, "A", 1, []provider.Event{started("A", 1)}) })
+	e.batch(got, ruleNotices, raised("A", "early"))
+}
+
+// They can be taken with their start, which is sent during the wait and hidden for a while.
+func waitsForDelayedStart(e *env) {
+	e.needsLongPolling()
+	e.enqueue(raised("A", "early"))
+	got := e.waitForTurn(func() error { return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), e.lease) })
+	e.batch(got, ruleNotices, raised("A", "early"), startItem("A"))
+}
+
+// An activity whose worker is gone is taken over when the lease ends.
+func waitsForWorkLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(plain(1))
+	due := time.Now().Add(e.lease)
+	e.fetchWork(e.lease)
+	got := e.waitForWork(nil)
+	e.notBefore(due, ruleLease)
+	same(e, got.AttemptCount, 2, ruleRefetch)
+}
+
+// A renewal during the wait counts, also one that ends the lease sooner.
+func waitsForRenewedWorkLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(plain(1))
+	work := e.fetchWork(held)
+	e.waitForWork(func() error { return e.p.RenewWorkItemLock(e.ctx, work.LockToken, e.lease) })
+}
+
+// What is queued for a session can be taken by anybody when its owner's lease ends.
+func waitsForSessionLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(inSession("s", 1), inSession("s", 2))
+	due := time.Now().Add(e.lease)
+	e.claim(ownerFor("ann", held, e.lease), 1, ruleUnclaimed)
+	got := e.waitForWorkWith(owner("bob"), nil)
+	e.notBefore(due, ruleForeign)
+	same(e, e.work(got).ID, 2, ruleUnclaimed)
+}
+
+// The owner may end the session sooner during the wait: by a renewal, or by taking
+// another of its activities for less time.
+func waitsForRenewedSessionLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(inSession("s", 1), inSession("s", 2))
+	e.claim(owner("ann"), 1, ruleUnclaimed)
+	e.waitForWorkWith(owner("bob"), func() error {
+		_, err := e.p.RenewSessionLock(e.ctx, provider.RenewSessionParams{OwnerIDs: []string{"ann"}, ExtendFor: e.lease, IdleTimeout: held})
+		return err
+	})
+	e.enqueueWork(inSession("s", 3), inSession("s", 4))
+	got := e.waitForWorkWith(owner("ann"), func() error {
+		_, err := e.p.FetchWorkItem(e.ctx, ownerFor("bob", held, e.lease))
+		return err
+	})
+	same(e, e.work(got).ID, 4, ruleUnclaimed)
+}
+
+// An activity with the tag that is waited for is found among others that come before it.
+func waitsForTag(e *env) {
+	e.needsLongPolling()
+	gpu, err := provider.Tags("gpu")
+	e.ok(err, ruleNotices)
+	got := e.waitForWorkWith(provider.FetchWorkParams{LockTimeout: held, Tags: gpu}, func() error {
+		for _, item := range []provider.ActivityExecuteItem{plain(1), tagged("cpu", 2), tagged("gpu", 3)} {
+			if err := e.p.EnqueueForWorker(e.ctx, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	same(e, e.work(got).ID, 3, ruleNotices)
+}
+
+// An activity that is given up can be taken, at once or after its delay.
+func waitsForAbandonedWork(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(activityItem("A", 2))
+	for _, delay := range []time.Duration{0, e.lease} {
+		work := e.fetchWork(held)
+		again := e.waitForWork(func() error {
+			return e.p.AbandonWorkItem(e.ctx, provider.AbandonParams{LockToken: work.LockToken, Delay: delay})
+		})
+		e.abandonWork(again, 0, false)
+	}
+}
+
+// An activity that a turn schedules can be taken when the turn is committed.
+func waitsForScheduledWork(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{activityItem("A", 2)}})
+	e.waitForWork(func() error { return e.p.AckOrchestrationItem(e.ctx, turn) })
 }

@@ -11,6 +11,9 @@ func multiExecution() category {
 		{"execution_id_sequencing", executionsCount},
 		{"continue_as_new_creates_new_execution", continueAsNewTrace},
 		{"execution_history_persistence", oldHistoriesStay},
+
+		{"current_execution_never_decreases", currentNeverDecreases},
+		{"instance_created_in_a_later_execution", createdInLaterExecution},
 	}}
 }
 
@@ -113,4 +116,30 @@ func oldHistoriesStay(e *env) {
 		}, "§4: history: append-only")
 	}
 	e.sameEvents(e.history("A", 5), []provider.Event{started("A", 5)}, ruleIsolation)
+}
+
+// An ack for an earlier execution is stored there and leaves the pointer alone.
+func currentNeverDecreases(e *env) {
+	e.createExecutions("A", 3)
+	e.turn("A", provider.AckOrchestrationParams{
+		ExecutionID: 1, HistoryDelta: []provider.Event{event("A", 1, 3, provider.ExternalSubscribed{Name: "late"})},
+	})
+	e.enqueue(raised("A", "go"))
+	got := e.fetchInstance("A", held)
+	same(e, got.Item.ExecutionID, 3, ruleCurrent+"; never decreases")
+	e.sameEvents(got.Item.History, []provider.Event{started("A", 3)}, ruleCurrent)
+	same(e, len(e.history("A", 1)), 3, ruleIsolation)
+}
+
+// A first ack with a later execution number makes that the current one.
+func createdInLaterExecution(e *env) {
+	e.enqueue(startItem("A"))
+	e.commit(e.fetchInstance("A", held), provider.AckOrchestrationParams{
+		ExecutionID: 4, Metadata: created(), HistoryDelta: []provider.Event{started("A", 4)},
+	})
+	e.enqueue(raised("A", "go"))
+	got := e.fetchInstance("A", held)
+	same(e, got.Item.ExecutionID, 4, "§5.2 step 3: insert the row if absent (current_execution_id = executionID)")
+	e.sameEvents(got.Item.History, []provider.Event{started("A", 4)}, ruleCurrent)
+	e.sameEvents(e.read("A"), []provider.Event{started("A", 4)}, ruleLatest)
 }

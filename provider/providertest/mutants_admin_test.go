@@ -27,7 +27,7 @@ func keyMutants() []mutant {
 				return got, err
 			}
 		}},
-		{"gives all keys the same time", "§5.2, KeyValueSet", []string{"more kv/timestamp_is_the_events_own"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"gives all keys the same time", "§5.2, KeyValueSet", []string{"kv store/timestamp_is_the_events_own"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			for key, entry := range got.Item.KVSnapshot {
 				got.Item.KVSnapshot[key] = provider.KVEntry{Value: entry.Value, LastUpdatedAtMs: 1}
 			}
@@ -50,7 +50,7 @@ func keyMutants() []mutant {
 				return value, err
 			}
 		}},
-		{"trims values", "§3.6", []string{"more kv/unusual_values"}, func(c *calls, sound calls) {
+		{"trims values", "§3.6", []string{"kv store/unusual_values"}, func(c *calls, sound calls) {
 			c.GetKVValue = func(ctx context.Context, instance, key string) (*string, error) {
 				value, err := sound.GetKVValue(ctx, instance, key)
 				if value != nil {
@@ -59,12 +59,12 @@ func keyMutants() []mutant {
 				return value, err
 			}
 		}},
-		{"compares keys without regard to case", "§11.1", []string{"more kv/keys_compare_byte_for_byte"}, func(c *calls, sound calls) {
+		{"compares keys without regard to case", "§11.1", []string{"kv store/keys_compare_byte_for_byte"}, func(c *calls, sound calls) {
 			c.GetKVValue = func(ctx context.Context, instance, key string) (*string, error) {
 				return sound.GetKVValue(ctx, instance, strings.ToLower(key))
 			}
 		}},
-		{"returns a hundred keys at most", "§5.1 step 11", []string{"more amounts/keys_of_an_instance"}, func(c *calls, sound calls) {
+		{"returns a hundred keys at most", "§5.1 step 11", []string{"amounts/keys_of_an_instance"}, func(c *calls, sound calls) {
 			c.GetKVAllValues = func(ctx context.Context, instance string) (map[string]string, error) {
 				all, err := sound.GetKVAllValues(ctx, instance)
 				for key := range all {
@@ -99,7 +99,7 @@ func statusMutants() []mutant {
 			}
 			return got
 		})},
-		{"takes an empty custom status for a reset one", "§5.2 step 9", []string{"more custom status/empty_string_is_a_status"}, status(func(got *provider.CustomStatus) *provider.CustomStatus {
+		{"takes an empty custom status for a reset one", "§5.2 step 9", []string{"custom status/empty_string_is_a_status"}, status(func(got *provider.CustomStatus) *provider.CustomStatus {
 			if got != nil && got.Status != nil && *got.Status == "" {
 				got.Status = nil
 			}
@@ -117,7 +117,7 @@ func statusMutants() []mutant {
 			}
 			return got
 		})},
-		{"starts a custom status over with each execution", "§5.16", []string{"more custom status/version_continues_across_executions"}, func(c *calls, sound calls) {
+		{"starts a custom status over with each execution", "§5.16", []string{"custom status/version_continues_across_executions"}, func(c *calls, sound calls) {
 			c.GetCustomStatus = func(ctx context.Context, instance string, seen uint64) (*provider.CustomStatus, error) {
 				got, err := sound.GetCustomStatus(ctx, instance, seen)
 				if info, _ := sound.GetInstanceInfo(ctx, instance); got != nil && info.CurrentExecutionID > 1 {
@@ -153,10 +153,10 @@ func statsMutants() []mutant {
 		}},
 		{
 			"counts a history's bytes with a line end", "§5.19",
-			[]string{"more stats/history_count_and_bytes"},
+			[]string{"instance stats/history_count_and_bytes"},
 			stats(func(got *provider.InstanceStats) { got.HistorySizeBytes += got.HistoryEventCount }),
 		},
-		{"counts queued messages as carried ones", "§5.19", []string{"more stats/queued_messages_do_not_count"}, func(c *calls, sound calls) {
+		{"counts queued messages as carried ones", "§5.19", []string{"instance stats/queued_messages_do_not_count"}, func(c *calls, sound calls) {
 			c.GetInstanceStats = func(ctx context.Context, instance string) (*provider.InstanceStats, error) {
 				got, err := sound.GetInstanceStats(ctx, instance)
 				if depths, _ := sound.GetQueueDepths(ctx); got != nil {
@@ -175,26 +175,26 @@ func statsMutants() []mutant {
 
 func listMutants() []mutant {
 	return []mutant{
-		{"lists instances oldest first", "§6.3", []string{"more management/list_instances_newest_first"}, func(c *calls, sound calls) {
+		{"lists instances oldest first", "§6.3", []string{"management/list_instances_newest_first"}, func(c *calls, sound calls) {
 			c.ListInstances = func(ctx context.Context) ([]string, error) {
 				ids, err := sound.ListInstances(ctx)
 				slices.Reverse(ids)
 				return ids, err
 			}
 		}},
-		{"lists a thousand instances", "§6.3", []string{"more amounts/children_and_instances"}, func(c *calls, sound calls) {
+		{"lists a thousand instances", "§6.3", []string{"amounts/children_and_instances"}, func(c *calls, sound calls) {
 			c.ListInstances = func(ctx context.Context) ([]string, error) {
 				ids, err := sound.ListInstances(ctx)
 				return ids[:min(len(ids), 1000)], err
 			}
 		}},
-		{"lists a thousand executions", "§6.5", []string{"more amounts/executions_of_an_instance"}, func(c *calls, sound calls) {
+		{"lists a thousand executions", "§6.5", []string{"amounts/executions_of_an_instance"}, func(c *calls, sound calls) {
 			c.ListExecutions = func(ctx context.Context, instance string) ([]uint64, error) {
 				ids, err := sound.ListExecutions(ctx, instance)
 				return ids[:min(len(ids), 1000)], err
 			}
 		}},
-		{"reads a thousand events", "§5.1, §5.5", []string{"more amounts/events_of_an_execution"}, func(c *calls, sound calls) {
+		{"reads a thousand events", "§5.1, §5.5", []string{"amounts/events_of_an_execution"}, func(c *calls, sound calls) {
 			c.ReadWithExecution = func(ctx context.Context, instance string, execution uint64) ([]provider.Event, error) {
 				events, err := sound.ReadWithExecution(ctx, instance, execution)
 				return events[:min(len(events), 1000)], err
@@ -207,7 +207,7 @@ func listMutants() []mutant {
 				return ids, err
 			}
 		}},
-		{"lists all instances for an unknown status", "§6.4", []string{"more management/unknown_status_matches_nothing"}, func(c *calls, sound calls) {
+		{"lists all instances for an unknown status", "§6.4", []string{"management/unknown_status_matches_nothing"}, func(c *calls, sound calls) {
 			c.ListInstancesByStatus = func(ctx context.Context, status provider.Status) ([]string, error) {
 				if status == provider.StatusRunning || status.Terminal() {
 					return sound.ListInstancesByStatus(ctx, status)
@@ -215,7 +215,7 @@ func listMutants() []mutant {
 				return sound.ListInstances(ctx)
 			}
 		}},
-		{"counts instances between executions as completed", "§6.10", []string{"more management/metrics_between_executions"}, func(c *calls, sound calls) {
+		{"counts instances between executions as completed", "§6.10", []string{"management/metrics_between_executions"}, func(c *calls, sound calls) {
 			c.GetSystemMetrics = func(ctx context.Context) (provider.SystemMetrics, error) {
 				m, err := sound.GetSystemMetrics(ctx)
 				m.CompletedInstances = m.TotalInstances - m.RunningInstances - m.FailedInstances
@@ -237,7 +237,7 @@ func listMutants() []mutant {
 				return depths, err
 			}
 		}},
-		{"says when a running execution was completed", "§5.2 steps 4 and 8", []string{"more management/execution_times"}, func(c *calls, sound calls) {
+		{"says when a running execution was completed", "§5.2 steps 4 and 8", []string{"management/execution_times"}, func(c *calls, sound calls) {
 			c.GetExecutionInfo = func(ctx context.Context, instance string, execution uint64) (provider.ExecutionInfo, error) {
 				info, err := sound.GetExecutionInfo(ctx, instance, execution)
 				if info.CompletedAt == nil {
@@ -246,14 +246,14 @@ func listMutants() []mutant {
 				return info, err
 			}
 		}},
-		{"counts executions for the latest id", "§6.7", []string{"more management/latest_execution_id"}, func(c *calls, sound calls) {
+		{"counts executions for the latest id", "§6.7", []string{"management/latest_execution_id"}, func(c *calls, sound calls) {
 			c.LatestExecutionID = func(ctx context.Context, instance string) (uint64, error) {
 				latest, err := sound.LatestExecutionID(ctx, instance)
 				ids, _ := sound.ListExecutions(ctx, instance)
 				return min(latest, uint64(len(ids))), err
 			}
 		}},
-		{"says when the last turn was for when an execution was completed", "§5.2 step 8", []string{"more status/late_turn_leaves_the_outcome"}, func(c *calls, sound calls) {
+		{"says when the last turn was for when an execution was completed", "§5.2 step 8", []string{"execution status/late_turn_leaves_the_outcome"}, func(c *calls, sound calls) {
 			c.GetExecutionInfo = func(ctx context.Context, instance string, execution uint64) (provider.ExecutionInfo, error) {
 				info, err := sound.GetExecutionInfo(ctx, instance, execution)
 				if row, e := sound.GetInstanceInfo(ctx, instance); e == nil && info.CompletedAt != nil {
@@ -262,7 +262,7 @@ func listMutants() []mutant {
 				return info, err
 			}
 		}},
-		{"names management errors by a query", "§2.3", []string{"more refusals/management_errors_name_their_operation"}, func(c *calls, sound calls) {
+		{"names management errors by a query", "§2.3", []string{"error handling/management_errors_name_their_operation"}, func(c *calls, sound calls) {
 			c.GetParentID = func(ctx context.Context, instance string) (*string, error) {
 				parent, err := sound.GetParentID(ctx, instance)
 				if e := provider.AsError(err); e != nil {
@@ -271,7 +271,7 @@ func listMutants() []mutant {
 				return parent, err
 			}
 		}},
-		{"shows an instance the status of its first execution", "§6.1: an instance's status", []string{"more management/status_follows_the_current_execution"}, func(c *calls, sound calls) {
+		{"shows an instance the status of its first execution", "§6.1: an instance's status", []string{"management/status_follows_the_current_execution"}, func(c *calls, sound calls) {
 			c.GetInstanceInfo = func(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 				info, err := sound.GetInstanceInfo(ctx, instance)
 				if first, e := sound.GetExecutionInfo(ctx, instance, 1); e == nil {
@@ -280,7 +280,7 @@ func listMutants() []mutant {
 				return info, err
 			}
 		}},
-		{"lists children newest first", "§6.12", []string{"more management/children_in_order_of_creation"}, func(c *calls, sound calls) {
+		{"lists children newest first", "§6.12", []string{"management/children_in_order_of_creation"}, func(c *calls, sound calls) {
 			c.ListChildren = func(ctx context.Context, instance string) ([]string, error) {
 				ids, err := sound.ListChildren(ctx, instance)
 				slices.Reverse(ids)
@@ -299,7 +299,7 @@ func listMutants() []mutant {
 				return parent, unless(err, provider.ErrNotFound)
 			}
 		}},
-		{"describes instances that it does not know", "§6.8", []string{"more management/info_of_unknown_instance"}, func(c *calls, sound calls) {
+		{"describes instances that it does not know", "§6.8", []string{"management/info_of_unknown_instance"}, func(c *calls, sound calls) {
 			c.GetInstanceInfo = func(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 				info, err := sound.GetInstanceInfo(ctx, instance)
 				return info, unless(err, provider.ErrNotFound)
@@ -320,7 +320,7 @@ func deletionMutants() []mutant {
 				return sound.DeleteInstance(ctx, instance, false)
 			}
 		}},
-		{"deletes a child by itself", "§6.15", []string{"more deletion/child_is_refused_even_with_force"}, func(c *calls, sound calls) {
+		{"deletes a child by itself", "§6.15", []string{"deletion/child_is_refused_even_with_force"}, func(c *calls, sound calls) {
 			c.DeleteInstance = func(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
 				if parent, err := sound.GetParentID(ctx, instance); err != nil || parent == nil {
 					return sound.DeleteInstance(ctx, instance, force)
@@ -359,7 +359,7 @@ func deletionMutants() []mutant {
 				return sum, nil
 			}
 		}},
-		{"counts what it was asked to delete", "§6.16", []string{"more deletion/atomic_repeated_ids_count_once"}, func(c *calls, sound calls) {
+		{"counts what it was asked to delete", "§6.16", []string{"deletion/atomic_repeated_ids_count_once"}, func(c *calls, sound calls) {
 			c.DeleteInstancesAtomic = func(ctx context.Context, instances []string, force bool) (provider.DeleteInstanceResult, error) {
 				got, err := sound.DeleteInstancesAtomic(ctx, instances, force)
 				got.InstancesDeleted = uint64(len(instances))
@@ -387,14 +387,14 @@ func bulkMutants() []mutant {
 		}
 	}
 	return []mutant{
-		{"takes an empty list for all instances", "§6.17", []string{"more bulk deletion/nil_and_empty_ids"}, filters(func(filter *provider.InstanceFilter) {
+		{"takes an empty list for all instances", "§6.17", []string{"bulk deletion/nil_and_empty_ids"}, filters(func(filter *provider.InstanceFilter) {
 			if len(filter.InstanceIDs) == 0 {
 				filter.InstanceIDs = nil
 			}
 		})},
 		{
 			"deletes in bulk without a limit", "§6.17",
-			[]string{"more bulk deletion/limit_counts_roots", "more bulk deletion/limit_zero"},
+			[]string{"bulk deletion/limit_counts_roots", "bulk deletion/limit_zero"},
 			filters(func(filter *provider.InstanceFilter) { filter.Limit = new(uint32(1 << 30)) }),
 		},
 		{
@@ -402,7 +402,7 @@ func bulkMutants() []mutant {
 			[]string{"bulk deletion/delete_instance_bulk_completed_before_filter"},
 			filters(func(filter *provider.InstanceFilter) { filter.CompletedBefore = nil }),
 		},
-		{"deletes running instances in bulk", "§6.17", []string{"more bulk deletion/every_final_status_is_taken"}, func(c *calls, sound calls) {
+		{"deletes running instances in bulk", "§6.17", []string{"bulk deletion/every_final_status_is_taken"}, func(c *calls, sound calls) {
 			c.DeleteInstanceBulk = func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 				sum, err := sound.DeleteInstanceBulk(ctx, filter)
 				if err != nil || filter.InstanceIDs != nil {
@@ -417,14 +417,14 @@ func bulkMutants() []mutant {
 				return sum, err
 			}
 		}},
-		{"counts roots only in bulk", "§6.17", []string{"more bulk deletion/completed_root_takes_running_children"}, func(c *calls, sound calls) {
+		{"counts roots only in bulk", "§6.17", []string{"bulk deletion/completed_root_takes_running_children"}, func(c *calls, sound calls) {
 			c.DeleteInstanceBulk = func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 				got, err := sound.DeleteInstanceBulk(ctx, filter)
 				got.InstancesDeleted = min(got.InstancesDeleted, 1)
 				return got, err
 			}
 		}},
-		{"leaves keys behind in bulk deletion", "§6.17", []string{"more bulk/deletion_takes_keys_and_custom_status"}, func(c *calls, sound calls) {
+		{"leaves keys behind in bulk deletion", "§6.17", []string{"bulk deletion/deletion_takes_keys_and_custom_status"}, func(c *calls, sound calls) {
 			var left memory[string, map[string]string]
 			c.DeleteInstanceBulk = func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 				ids, _ := sound.ListInstances(ctx)
@@ -444,7 +444,7 @@ func bulkMutants() []mutant {
 				return value, err
 			}
 		}},
-		{"leaves the queues of children behind in bulk deletion", "§6.17", []string{"more bulk/deletion_takes_the_children_s_queues"}, func(c *calls, sound calls) {
+		{"leaves the queues of children behind in bulk deletion", "§6.17", []string{"bulk deletion/deletion_takes_the_children_s_queues"}, func(c *calls, sound calls) {
 			c.DeleteInstanceBulk = func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 				got, err := sound.DeleteInstanceBulk(ctx, filter)
 				if err == nil {
@@ -454,7 +454,7 @@ func bulkMutants() []mutant {
 				return got, err
 			}
 		}},
-		{"leaves the leases of children behind in bulk deletion", "§6.17", []string{"more bulk/deletion_ends_the_leases_of_children"}, func(c *calls, sound calls) {
+		{"leaves the leases of children behind in bulk deletion", "§6.17", []string{"bulk deletion/deletion_ends_the_leases_of_children"}, func(c *calls, sound calls) {
 			deleted := false
 			c.DeleteInstanceBulk = func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
 				deleted = true
@@ -488,14 +488,14 @@ func pruneMutants() []mutant {
 				return sound.PruneExecutions(ctx, instance, options)
 			}
 		}},
-		{"counts only instances that had something to prune", "§6.18", []string{"more prune/nothing_to_prune_is_processed"}, func(c *calls, sound calls) {
+		{"counts only instances that had something to prune", "§6.18", []string{"prune/nothing_to_prune_is_processed"}, func(c *calls, sound calls) {
 			c.PruneExecutions = func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
 				got, err := sound.PruneExecutions(ctx, instance, options)
 				got.InstancesProcessed = min(got.InstancesProcessed, got.ExecutionsDeleted)
 				return got, err
 			}
 		}},
-		{"prunes in bulk whenever the current execution ended", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+		{"prunes in bulk whenever the current execution ended", "§6.1: InstanceFilter", []string{"prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				if filter.InstanceIDs != nil {
 					filter.CompletedBefore = nil
@@ -503,7 +503,7 @@ func pruneMutants() []mutant {
 				return sound.PruneExecutionsBulk(ctx, filter, options)
 			}
 		}},
-		{"prunes a list of instances without a limit", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+		{"prunes a list of instances without a limit", "§6.1: InstanceFilter", []string{"prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				if filter.InstanceIDs != nil {
 					filter.Limit = nil
@@ -511,7 +511,7 @@ func pruneMutants() []mutant {
 				return sound.PruneExecutionsBulk(ctx, filter, options)
 			}
 		}},
-		{"prunes in bulk by time alone if a time is given", "§6.1: InstanceFilter", []string{"more prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
+		{"prunes in bulk by time alone if a time is given", "§6.1: InstanceFilter", []string{"prune/bulk_conditions_all_count"}, func(c *calls, sound calls) {
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				if options.CompletedBefore != nil {
 					options.KeepLast = nil
@@ -519,7 +519,7 @@ func pruneMutants() []mutant {
 				return sound.PruneExecutionsBulk(ctx, filter, options)
 			}
 		}},
-		{"prunes by a list of instances that may be gone", "§6.19: bulk pruning applies", []string{"more prune/bulk_passes_over_what_is_deleted_meanwhile"}, func(c *calls, sound calls) {
+		{"prunes by a list of instances that may be gone", "§6.19: bulk pruning applies", []string{"prune/bulk_passes_over_what_is_deleted_meanwhile"}, func(c *calls, sound calls) {
 			c.PruneExecutionsBulk = func(ctx context.Context, _ provider.InstanceFilter, options provider.PruneOptions) (sum provider.PruneResult, err error) {
 				instances, err := sound.ListInstances(ctx)
 				if err != nil {
@@ -533,13 +533,13 @@ func pruneMutants() []mutant {
 				return sum, nil
 			}
 		}},
-		{"prunes unknown instances", "§6.18", []string{"more prune/unknown_instance"}, func(c *calls, sound calls) {
+		{"prunes unknown instances", "§6.18", []string{"prune/unknown_instance"}, func(c *calls, sound calls) {
 			c.PruneExecutions = func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
 				got, err := sound.PruneExecutions(ctx, instance, options)
 				return got, unless(err, provider.ErrNotFound)
 			}
 		}},
-		{"prunes no children in bulk", "§6.19", []string{"more prune/bulk_includes_sub_orchestrations"}, pruningOnly(func(ctx context.Context, sound calls, id string) bool {
+		{"prunes no children in bulk", "§6.19", []string{"prune/bulk_includes_sub_orchestrations"}, pruningOnly(func(ctx context.Context, sound calls, id string) bool {
 			parent, _ := sound.GetParentID(ctx, id)
 			return parent == nil
 		})},
@@ -547,11 +547,11 @@ func pruneMutants() []mutant {
 			info, _ := sound.GetInstanceInfo(ctx, id)
 			return info.Status != provider.StatusRunning
 		})},
-		{"leaves long histories in bulk pruning", "§6.19", []string{"more prune/bulk_takes_long_histories"}, pruningOnly(func(ctx context.Context, sound calls, id string) bool {
+		{"leaves long histories in bulk pruning", "§6.19", []string{"prune/bulk_takes_long_histories"}, pruningOnly(func(ctx context.Context, sound calls, id string) bool {
 			events, _ := sound.ReadWithExecution(ctx, id, 1)
 			return len(events) < 500
 		})},
-		{"forgets keys in bulk pruning", "§6.19", []string{"more bulk/pruning_keeps_keys"}, func(c *calls, sound calls) {
+		{"forgets keys in bulk pruning", "§6.19", []string{"prune/pruning_keeps_keys"}, func(c *calls, sound calls) {
 			pruned := false
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				pruned = true
@@ -564,7 +564,7 @@ func pruneMutants() []mutant {
 				return sound.GetKVValue(ctx, instance, key)
 			}
 		}},
-		{"ends leases in bulk pruning", "§6.19", []string{"more bulk/pruning_keeps_leases_and_queues"}, func(c *calls, sound calls) {
+		{"ends leases in bulk pruning", "§6.19", []string{"prune/pruning_keeps_leases_and_queues"}, func(c *calls, sound calls) {
 			var mu sync.Mutex
 			var tokens []string
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
@@ -585,7 +585,7 @@ func pruneMutants() []mutant {
 				return sound.PruneExecutionsBulk(ctx, filter, options)
 			}
 		}},
-		{"forgets running executions in bulk pruning", "§6.19", []string{"more bulk/pruning_keeps_running_executions"}, func(c *calls, sound calls) {
+		{"forgets running executions in bulk pruning", "§6.19", []string{"prune/pruning_keeps_running_executions"}, func(c *calls, sound calls) {
 			pruned := false
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				pruned = true
@@ -599,7 +599,7 @@ func pruneMutants() []mutant {
 				return ids, err
 			}
 		}},
-		{"forgets custom status in bulk pruning", "§6.19", []string{"more bulk/pruning_keeps_instances_and_custom_status"}, func(c *calls, sound calls) {
+		{"forgets custom status in bulk pruning", "§6.19", []string{"prune/pruning_keeps_instances_and_custom_status"}, func(c *calls, sound calls) {
 			pruned := false
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 				pruned = true

@@ -33,14 +33,14 @@ func heartbeatMutants() []mutant {
 	return []mutant{
 		{
 			"keeps no details", "§5.27",
-			[]string{"more heartbeats/every_later_fetch_has_the_last_details", "more heartbeats/details_are_kept_as_they_are"},
+			[]string{"heartbeats/every_later_fetch_has_the_last_details", "heartbeats/details_are_kept_as_they_are"},
 			beating(func(sound calls, ctx context.Context, token string, extendFor time.Duration, _ string) error {
 				return sound.RenewWorkItemLock(ctx, token, extendFor)
 			}),
 		},
 		{
 			"loses the details when a fetch brings them", "§5.27",
-			[]string{"more heartbeats/every_later_fetch_has_the_last_details"},
+			[]string{"heartbeats/every_later_fetch_has_the_last_details"},
 			func() func(*calls, calls) {
 				var mu sync.Mutex
 				seen := map[string]bool{}
@@ -56,21 +56,21 @@ func heartbeatMutants() []mutant {
 		},
 		{
 			"leaves the lease as it is", "§5.27",
-			[]string{"more heartbeats/heartbeat_renews_the_lease"},
+			[]string{"heartbeats/heartbeat_renews_the_lease"},
 			beating(func(sound calls, ctx context.Context, token string, extendFor time.Duration, details string) error {
 				return sound.KeepHeartbeat(ctx, token, max(extendFor, held), details)
 			}),
 		},
 		{
 			"keeps what is too long", "§5.27 error",
-			[]string{"more heartbeats/bad_details_change_nothing"},
+			[]string{"heartbeats/bad_details_change_nothing"},
 			beating(func(sound calls, ctx context.Context, token string, extendFor time.Duration, details string) error {
 				return sound.KeepHeartbeat(ctx, token, extendFor, details[:min(len(details), provider.MaxHeartbeat)])
 			}),
 		},
 		{
 			"counts the wait from when it was last hidden", "§5.10 result",
-			[]string{"more heartbeats/wait_counts_from_the_queueing"},
+			[]string{"heartbeats/wait_counts_from_the_queueing"},
 			fetching(func(got *provider.FetchedWorkItem) { got.Waited = 0 }),
 		},
 	}

@@ -11,7 +11,7 @@ import (
 
 // holdingMutants are about instances that are held.
 func holdingMutants() []mutant {
-	const in = "more holding/"
+	const in = "holding/"
 	return []mutant{
 		{"forgets why at the next abandon", "§5.26: an abandon without", []string{in + "hold_stays_through_other_abandons"}, func(c *calls, sound calls) {
 			said := map[string]string{}

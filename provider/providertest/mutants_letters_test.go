@@ -10,7 +10,7 @@ import (
 
 // letterMutants are about what could not be decoded.
 func letterMutants() []mutant {
-	const in = "more dead letters/"
+	const in = "dead letters/"
 	return []mutant{
 		{"tells nobody of a letter", "§6.23 SetAside", []string{in + "letter_is_told_to_the_fetch_that_sets_it_aside"}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {

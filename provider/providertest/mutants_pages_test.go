@@ -9,7 +9,7 @@ import (
 
 // pageMutants are about lists in pages.
 func pageMutants() []mutant {
-	const in = "more pages/"
+	const in = "pages/"
 	type list = func(context.Context, provider.PageQuery) (provider.InstancePage, error)
 	changed := func(change func(ctx context.Context, sound list, query provider.PageQuery) (provider.InstancePage, error)) func(*calls, calls) {
 		return func(c *calls, sound calls) {

@@ -27,7 +27,7 @@ func queueMutants() []mutant {
 		}
 	}
 	return []mutant{
-		{"refuses ids that are reserved", "§2.2: providers MUST NOT", []string{"more payloads/reserved_ids_are_the_runtimes_business"}, func(c *calls, sound calls) {
+		{"refuses ids that are reserved", "§2.2: providers MUST NOT", []string{"payloads/reserved_ids_are_the_runtimes_business"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if item != nil && strings.HasPrefix(item.Target(), "sub::") {
 					return provider.Permanent("enqueue_for_orchestrator", "reserved", provider.ErrInvalidArgument)
@@ -35,7 +35,7 @@ func queueMutants() []mutant {
 				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"drops the result of an activity of a finished instance", "§5.11", []string{"more acking/work_ack_reaches_a_finished_instance"}, func(c *calls, sound calls) {
+		{"drops the result of an activity of a finished instance", "§5.11", []string{"activities/work_ack_reaches_a_finished_instance"}, func(c *calls, sound calls) {
 			c.AckWorkItem = func(ctx context.Context, token string, completion provider.WorkItem) error {
 				if completion != nil {
 					if info, err := sound.GetInstanceInfo(ctx, completion.Target()); err == nil && info.Status.Ended() {
@@ -45,13 +45,13 @@ func queueMutants() []mutant {
 				return sound.AckWorkItem(ctx, token, completion)
 			}
 		}},
-		{"counts no attempt of an activity that is put back with a delay", "§5.13: only", []string{"more acking/work_abandoned_with_a_delay_counts_its_attempt"}, func(c *calls, sound calls) {
+		{"counts no attempt of an activity that is put back with a delay", "§5.13: only", []string{"activities/work_abandoned_with_a_delay_counts_its_attempt"}, func(c *calls, sound calls) {
 			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.IgnoreAttempt = params.IgnoreAttempt || params.Delay > 0
 				return sound.AbandonWorkItem(ctx, params)
 			}
 		}},
-		{"takes activities of sessions whatever their tag, beside untagged ones", "§5.10: session and tag", []string{"more sessions/session_and_tag_both_apply"}, func(c *calls, sound calls) {
+		{"takes activities of sessions whatever their tag, beside untagged ones", "§5.10: session and tag", []string{"sessions/session_and_tag_both_apply"}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 				if params.Session != nil && params.Tags.Mode() == provider.TagDefaultAndSet {
 					params.Tags = provider.AnyTag()
@@ -59,7 +59,7 @@ func queueMutants() []mutant {
 				return sound.FetchWorkItem(ctx, params)
 			}
 		}},
-		{"forgets the limits of activities", "§3: events and items", []string{"more payloads/every_activity_form_round_trips"}, func(c *calls, sound calls) {
+		{"forgets the limits of activities", "§3: events and items", []string{"payloads/every_activity_form_round_trips"}, func(c *calls, sound calls) {
 			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
 				if activity, ok := item.(provider.ActivityExecuteItem); ok {
 					activity.StartTimeoutMs, activity.RunTimeoutMs = 0, 0
@@ -68,7 +68,7 @@ func queueMutants() []mutant {
 				return sound.EnqueueForWorker(ctx, item)
 			}
 		}},
-		{"drops a message that is queued already", "§5.9", []string{"more acking/nothing_is_deduplicated"}, func(c *calls, sound calls) {
+		{"drops a message that is queued already", "§5.9", []string{"queue semantics/nothing_is_deduplicated"}, func(c *calls, sound calls) {
 			var seen memory[string, bool]
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if _, known := seen.get(render(item)); known {
@@ -78,19 +78,19 @@ func queueMutants() []mutant {
 				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"appends to execution 1 instead of 0", "§2.2", []string{"more refusals/append_to_execution_zero_is_refused"}, func(c *calls, sound calls) {
+		{"appends to execution 1 instead of 0", "§2.2", []string{"error handling/append_to_execution_zero_is_refused"}, func(c *calls, sound calls) {
 			c.AppendWithExecution = func(ctx context.Context, instance string, execution uint64, events []provider.Event) error {
 				return sound.AppendWithExecution(ctx, instance, max(execution, 1), events)
 			}
 		}},
 		{
 			"makes delayed messages visible at once", "§5.1",
-			[]string{"more fetching/delayed_messages_stay_out_of_the_batch"},
+			[]string{"fetching/delayed_messages_stay_out_of_the_batch"},
 			messages(func(item provider.WorkItem, _ time.Duration) (provider.WorkItem, time.Duration) { return item, 0 }),
 		},
 		{
 			"makes queued timers visible at once", "§5.9",
-			[]string{"more acking/enqueued_timer_waits_for_the_later_of_its_times"},
+			[]string{"queue semantics/enqueued_timer_waits_for_the_later_of_its_times"},
 			messages(func(item provider.WorkItem, delay time.Duration) (provider.WorkItem, time.Duration) {
 				if timer, ok := item.(provider.TimerFiredItem); ok {
 					timer.FireAtMs = 0
@@ -101,7 +101,7 @@ func queueMutants() []mutant {
 		},
 		{
 			"swallows an activity on the orchestrator queue", "§5.9",
-			[]string{"more acking/items_on_the_wrong_queue_are_refused"},
+			[]string{"queue semantics/items_on_the_wrong_queue_are_refused"},
 			messages(func(item provider.WorkItem, delay time.Duration) (provider.WorkItem, time.Duration) {
 				if _, ok := item.(provider.ActivityExecuteItem); ok {
 					return nil, 0
@@ -109,12 +109,12 @@ func queueMutants() []mutant {
 				return item, delay
 			}),
 		},
-		{"swallows a message on the worker queue", "§5.8", []string{"more acking/items_on_the_wrong_queue_are_refused"}, func(c *calls, sound calls) {
+		{"swallows a message on the worker queue", "§5.8", []string{"queue semantics/items_on_the_wrong_queue_are_refused"}, func(c *calls, sound calls) {
 			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
 				return unless(sound.EnqueueForWorker(ctx, item), provider.ErrInvalidArgument)
 			}
 		}},
-		{"refuses messages to instances that it does not know", "§5.9", []string{"more fetching/orphans_wait_for_their_start_uncounted"}, func(c *calls, sound calls) {
+		{"refuses messages to instances that it does not know", "§5.9", []string{"fetching/orphans_wait_for_their_start_uncounted"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if _, ok := item.(provider.StartOrchestrationItem); !ok {
 					if _, err := sound.GetInstanceInfo(ctx, item.Target()); err != nil {
@@ -124,7 +124,7 @@ func queueMutants() []mutant {
 				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"refuses messages to instances that have ended", "§5.9", []string{"more acking/finished_instances_still_get_messages"}, func(c *calls, sound calls) {
+		{"refuses messages to instances that have ended", "§5.9", []string{"queue semantics/finished_instances_still_get_messages"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if info, err := sound.GetInstanceInfo(ctx, item.Target()); err == nil && info.Status.Terminal() {
 					return provider.Permanent("enqueue_for_orchestrator", "the instance has ended", nil)
@@ -132,10 +132,10 @@ func queueMutants() []mutant {
 				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"gives a turn's messages out in reverse", "§5.1: message order", []string{"more fetching/batch_in_row_order_whatever_the_due_time"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"gives a turn's messages out in reverse", "§5.1: message order", []string{"fetching/batch_in_row_order_whatever_the_due_time"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			slices.Reverse(got.Item.Messages)
 		})},
-		{"gives a turn one message at a time", "§5.1 step 7", []string{"more amounts/messages_of_an_instance"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"gives a turn one message at a time", "§5.1 step 7", []string{"amounts/messages_of_an_instance"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			got.Item.Messages = got.Item.Messages[:1]
 		})},
 		{"gives activities out in reverse", "§5.10 step 5", []string{"queue semantics/worker_queue_fifo_ordering"}, func(c *calls, sound calls) {
@@ -151,7 +151,7 @@ func queueMutants() []mutant {
 				return second, sound.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: first.LockToken, IgnoreAttempt: true})
 			}
 		}},
-		{"gives a turn up without its delay", "§2.1", []string{"more exact times/turn_abandon_delay_ends_on_time"}, func(c *calls, sound calls) {
+		{"gives a turn up without its delay", "§2.1", []string{"times/turn_abandon_delay_ends_on_time"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = min(params.Delay, 0)
 				return sound.AbandonOrchestrationItem(ctx, params)
@@ -163,7 +163,7 @@ func queueMutants() []mutant {
 				return sound.AbandonWorkItem(ctx, params)
 			}
 		}},
-		{"takes a negative delay for none", "AbandonParams: Delay", []string{"more acking/abandon_refuses_a_negative_delay"}, func(c *calls, sound calls) {
+		{"takes a negative delay for none", "AbandonParams: Delay", []string{"lock expiration/abandon_refuses_a_negative_delay"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = max(params.Delay, 0)
 				return sound.AbandonOrchestrationItem(ctx, params)
@@ -234,14 +234,14 @@ func selectionMutants() []mutant {
 				return nil, sound.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: got.LockToken})
 			}
 		}},
-		{"hands out the name of a start instead of the row's", "§5.1", []string{"more fetching/duplicate_start_changes_nothing"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"hands out the name of a start instead of the row's", "§5.1", []string{"fetching/duplicate_start_changes_nothing"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			for _, item := range got.Item.Messages {
 				if start, ok := item.(provider.StartOrchestrationItem); ok {
 					got.Item.OrchestrationName = start.Orchestration
 				}
 			}
 		})},
-		{"hands out the next execution with its ContinueAsNew", "§5.1", []string{"more fetching/continue_as_new_batch_reports_the_old_execution"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"hands out the next execution with its ContinueAsNew", "§5.1", []string{"fetching/continue_as_new_batch_reports_the_old_execution"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			for _, item := range got.Item.Messages {
 				if _, ok := item.(provider.ContinueAsNewItem); ok {
 					got.Item.ExecutionID++
@@ -305,7 +305,7 @@ func sessionMutants() []mutant {
 			[]string{"sessions/renew_session_lock_skips_idle"},
 			renewals(func(params *provider.RenewSessionParams) { params.IdleTimeout = held }),
 		},
-		{"renews the sessions of the first owner", "§5.14", []string{"more sessions/renewal_of_several_owners"}, renewals(func(params *provider.RenewSessionParams) {
+		{"renews the sessions of the first owner", "§5.14", []string{"sessions/renewal_of_several_owners"}, renewals(func(params *provider.RenewSessionParams) {
 			params.OwnerIDs = params.OwnerIDs[:min(1, len(params.OwnerIDs))]
 		})},
 		{"does not renew sessions", "§5.14", []string{"sessions/session_lock_renewal_extends_past_original_timeout"}, func(c *calls, _ calls) {
@@ -334,7 +334,7 @@ func damageMutants() []mutant {
 				return got, err
 			}
 		}},
-		{"hands out a snapshot beside a history that cannot be decoded", "§5.1, corrupted history", []string{"more kv/snapshot_of_a_corrupted_history_is_empty"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"hands out a snapshot beside a history that cannot be decoded", "§5.1, corrupted history", []string{"kv store/snapshot_of_a_corrupted_history_is_empty"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			if got.Item.HistoryError != nil {
 				got.Item.KVSnapshot = map[string]provider.KVEntry{"k": {}}
 			}
@@ -342,7 +342,7 @@ func damageMutants() []mutant {
 		{"hides that a history cannot be decoded", "§5.1 corrupted history", []string{"capability filtering/fetch_corrupted_history_filtered_vs_unfiltered"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			got.Item.HistoryError = nil
 		})},
-		{"reads the largest execution for one beyond it", "§5.6: unknown execution", []string{"more acking/unknown_executions_beyond_the_last_are_empty"}, func(c *calls, sound calls) {
+		{"reads the largest execution for one beyond it", "§5.6: unknown execution", []string{"history/unknown_executions_beyond_the_last_are_empty"}, func(c *calls, sound calls) {
 			c.ReadWithExecution = func(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
 				return sound.ReadWithExecution(ctx, instance, min(executionID, math.MaxInt64))
 			}
@@ -362,7 +362,7 @@ func damageMutants() []mutant {
 				return events, err
 			}
 		}},
-		{"fails a fetch for an activity that cannot be decoded", "§5.10", []string{"more activities/undecodable_activity_does_not_block"}, func(c *calls, sound calls) {
+		{"fails a fetch for an activity that cannot be decoded", "§5.10", []string{"activities/undecodable_activity_does_not_block"}, func(c *calls, sound calls) {
 			damaged := 0
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 				got, err := sound.FetchWorkItem(ctx, params)
@@ -406,7 +406,7 @@ func waitMutants() []mutant {
 			fetches(func(poll *time.Duration) { *poll += 2 * mutantLease }),
 		},
 		{"looks for turns only when it begins to wait and when a message is sent", "§5.1", []string{
-			"more waiting/turn_whose_lease_ends", "more waiting/abandoned_turn", "more waiting/old_messages_that_become_visible",
+			"long polling/turn_whose_lease_ends", "long polling/abandoned_turn", "long polling/old_messages_that_become_visible",
 		}, func(c *calls, sound calls) {
 			sent := make(chan struct{}, 100)
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
@@ -430,8 +430,8 @@ func waitMutants() []mutant {
 			}
 		}},
 		{"looks for activities only when it begins to wait and when one is sent", "§5.1", []string{
-			"more waiting/activity_whose_lease_ends", "more waiting/activity_whose_renewed_lease_ends",
-			"more waiting/session_whose_lease_ends", "more waiting/session_whose_renewed_lease_ends",
+			"long polling/activity_whose_lease_ends", "long polling/activity_whose_renewed_lease_ends",
+			"long polling/session_whose_lease_ends", "long polling/session_whose_renewed_lease_ends",
 		}, func(c *calls, sound calls) {
 			sent := make(chan struct{}, 100)
 			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
@@ -459,7 +459,7 @@ func waitMutants() []mutant {
 
 func contextMutants() []mutant {
 	return []mutant{
-		{"waits on when its context has ended", "Provider: a call ends soon after its context", []string{"more concurrency/waiting_fetch_ends_with_its_context"}, func(c *calls, sound calls) {
+		{"waits on when its context has ended", "Provider: a call ends soon after its context", []string{"concurrency/waiting_fetch_ends_with_its_context"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				return sound.FetchOrchestrationItem(context.WithoutCancel(ctx), params)
 			}
@@ -467,12 +467,12 @@ func contextMutants() []mutant {
 				return sound.FetchWorkItem(context.WithoutCancel(ctx), params)
 			}
 		}},
-		{"takes no notice of a context that has ended", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
+		{"takes no notice of a context that has ended", "Provider: a call ends soon after its context", []string{"concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
 			c.AckOrchestrationItem = func(ctx context.Context, turn provider.AckOrchestrationParams) error {
 				return sound.AckOrchestrationItem(context.WithoutCancel(ctx), turn)
 			}
 		}},
-		{"calls the end of a context permanent", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
+		{"calls the end of a context permanent", "Provider: a call ends soon after its context", []string{"concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
 			c.GetKVValue = func(ctx context.Context, instance, key string) (*string, error) {
 				if ctx.Err() != nil {
 					return nil, provider.Permanent("get_kv_value", "context ended", ctx.Err())

@@ -9,7 +9,7 @@ import (
 
 // startingMutants are about who uses an instance id, and starts with messages.
 func startingMutants() []mutant {
-	const in = "more starting/"
+	const in = "starting/"
 	return []mutant{
 		{"starts an id that is used", "§5.22 StartInstance", []string{in + "start_of_a_used_id_changes_nothing"}, func(c *calls, sound calls) {
 			c.StartInstance = func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {

@@ -72,15 +72,15 @@ func takingMutants() []mutant {
 	return []mutant{
 		{
 			"takes one activity however many are asked for", "§5.23 what is taken",
-			[]string{"more taking/what_is_ready_is_taken"},
+			[]string{"taking/what_is_ready_is_taken"},
 			takingWith(func(p *provider.TakeParams) { p.Work = p.Work[:min(1, len(p.Work))] }, nil),
 		},
 		{
 			"takes a turn unasked", "§5.23 what is taken",
-			[]string{"more taking/without_entries_nothing_is_taken"},
+			[]string{"taking/without_entries_nothing_is_taken"},
 			takingWith(func(p *provider.TakeParams) { p.Turn = &provider.FetchOrchestrationParams{LockTimeout: held} }, nil),
 		},
-		{"waits for something to take", "PollTimeout is not used", []string{"more taking/never_waits"}, func(c *calls, sound calls) {
+		{"waits for something to take", "PollTimeout is not used", []string{"taking/never_waits"}, func(c *calls, sound calls) {
 			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 				turn, err := sound.FetchOrchestrationItem(ctx, *params.Turn)
 				return provider.Taken{Turn: turn}, err
@@ -88,7 +88,7 @@ func takingMutants() []mutant {
 		}},
 		{
 			"takes before it commits", "what the call itself made",
-			[]string{"more taking/turn_hands_on_what_it_made", "more taking/completion_hands_on_its_turn"},
+			[]string{"taking/turn_hands_on_what_it_made", "taking/completion_hands_on_its_turn"},
 			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
 				taken, err := take()
 				if err == nil {
@@ -99,7 +99,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"takes although the acknowledgement failed", "§5.23 atomicity",
-			[]string{"more taking/failed_ack_takes_nothing"},
+			[]string{"taking/failed_ack_takes_nothing"},
 			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
 				err := ack()
 				_, _ = take()
@@ -108,7 +108,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"tells of a failed acknowledgement as of a failed taking", "§5.23 atomicity",
-			[]string{"more taking/failed_ack_takes_nothing"},
+			[]string{"taking/failed_ack_takes_nothing"},
 			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
 				failed := ack()
 				if failed == nil {
@@ -119,7 +119,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"checks what it is to take after the commit", "§5.23 arguments",
-			[]string{"more taking/bad_entries_commit_nothing"},
+			[]string{"taking/bad_entries_commit_nothing"},
 			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
 				if err := ack(); err != nil {
 					return provider.Taken{}, err
@@ -127,14 +127,14 @@ func takingMutants() []mutant {
 				return take()
 			}),
 		},
-		{"takes no notice of a combined call's context", "a call ends soon after its context", []string{"more taking/ended_context_commits_nothing"}, func(c *calls, sound calls) {
+		{"takes no notice of a combined call's context", "a call ends soon after its context", []string{"taking/ended_context_commits_nothing"}, func(c *calls, sound calls) {
 			c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
 				return sound.AckTurnAndTake(context.WithoutCancel(ctx), ack, params)
 			}
 		}},
 		{
 			"takes for every entry by the first one's terms", "For is the index of the entry",
-			[]string{"more taking/each_entry_by_its_own_terms", "more taking/work_by_code"},
+			[]string{"taking/each_entry_by_its_own_terms", "taking/work_by_code"},
 			takingWith(func(p *provider.TakeParams) {
 				for i := range p.Work {
 					p.Work[i] = p.Work[0]
@@ -143,7 +143,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"numbers what it has taken", "For is the index of the entry",
-			[]string{"more taking/each_entry_by_its_own_terms"},
+			[]string{"taking/each_entry_by_its_own_terms"},
 			takingWith(nil, func(taken *provider.Taken) {
 				for i := range taken.Work {
 					taken.Work[i].For = i
@@ -152,7 +152,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"takes turns of any framework version", "§5.23 what is taken",
-			[]string{"more taking/turn_by_its_own_terms"},
+			[]string{"taking/turn_by_its_own_terms"},
 			takingWith(func(p *provider.TakeParams) {
 				if p.Turn != nil {
 					p.Turn.Filter = nil
@@ -161,7 +161,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"takes turns of any code", "§5.23 what is taken",
-			[]string{"more taking/work_by_code"},
+			[]string{"taking/work_by_code"},
 			takingWith(func(p *provider.TakeParams) {
 				if p.Turn != nil {
 					p.Turn.Known = nil
@@ -170,7 +170,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"claims all sessions for one owner", "§5.23 what is taken",
-			[]string{"more taking/sessions_are_claimed_for_their_owner"},
+			[]string{"taking/sessions_are_claimed_for_their_owner"},
 			takingWith(func(p *provider.TakeParams) {
 				for i := range p.Work {
 					p.Work[i].Session = &provider.SessionFetchConfig{OwnerID: "worker", LockTimeout: held}
@@ -179,7 +179,7 @@ func takingMutants() []mutant {
 		},
 		{
 			"counts every attempt as the first", "§5.23 what is taken",
-			[]string{"more taking/attempts_are_counted_and_leases_end"},
+			[]string{"taking/attempts_are_counted_and_leases_end"},
 			takingWith(nil, func(taken *provider.Taken) {
 				if taken.Turn != nil {
 					taken.Turn.AttemptCount = 1
@@ -188,14 +188,14 @@ func takingMutants() []mutant {
 		},
 		{
 			"hands out tokens of its own", "§5.23 what is taken",
-			[]string{"more taking/tokens_are_those_of_fetches"},
+			[]string{"taking/tokens_are_those_of_fetches"},
 			takingWith(nil, func(taken *provider.Taken) {
 				for i := range taken.Work {
 					taken.Work[i].LockToken += "x"
 				}
 			}),
 		},
-		{"hands an activity out again", "§1: peek-lock", []string{"more taking/nothing_is_taken_twice"}, func(c *calls, sound calls) {
+		{"hands an activity out again", "§1: peek-lock", []string{"taking/nothing_is_taken_twice"}, func(c *calls, sound calls) {
 			var mu sync.Mutex
 			var last []provider.TakenWork
 			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
@@ -230,7 +230,7 @@ func takeWaitMutants() []mutant {
 	return []mutant{
 		{
 			"waits for longer than it may", rule,
-			[]string{"more taking/wait_is_bounded"},
+			[]string{"taking/wait_is_bounded"},
 			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
 				taken, err := sound.Take(ctx, params)
 				if taken.Turn == nil {
@@ -241,14 +241,14 @@ func takeWaitMutants() []mutant {
 		},
 		{
 			"does not look before it waits", rule,
-			[]string{"more taking/waiting_take_finds_what_is_ready"},
+			[]string{"taking/waiting_take_finds_what_is_ready"},
 			takeWaiting(func(context.Context, provider.TakeParams, calls) (provider.Taken, error) {
 				return provider.Taken{Waited: true}, nil
 			}),
 		},
 		{
 			"gives what is made to a call that was left", rule,
-			[]string{"more taking/ended_wait_locks_nothing"},
+			[]string{"taking/ended_wait_locks_nothing"},
 			func(c *calls, sound calls) {
 				var left atomic.Bool
 				takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
@@ -267,7 +267,7 @@ func takeWaitMutants() []mutant {
 		},
 		{
 			"leaves to others what it gives to a call that waits", rule,
-			[]string{"more taking/what_is_made_meanwhile_is_taken_once"},
+			[]string{"taking/what_is_made_meanwhile_is_taken_once"},
 			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
 				taken, err := sound.Take(ctx, params)
 				if taken.Waited {
@@ -291,7 +291,7 @@ func endingMutants() []mutant {
 		return func(c *calls, sound calls) { c.AckWorkAndTake = change(sound) }
 	}
 	return []mutant{
-		{"ends no more after one that fails", rule, []string{"more taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
+		{"ends no more after one that fails", rule, []string{"taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				outcomes := make([]error, len(acks))
 				for i := range acks {
@@ -310,14 +310,14 @@ func endingMutants() []mutant {
 				return outcomes, taken, err
 			}
 		})},
-		{"tells the outcomes of acknowledgements in another order", rule, []string{"more taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
+		{"tells the outcomes of acknowledgements in another order", rule, []string{"taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks, params)
 				slices.Reverse(outcomes)
 				return outcomes, taken, err
 			}
 		})},
-		{"takes nothing when an acknowledgement failed", rule, []string{"more taking/failed_acknowledgements_take_all_the_same"}, with(func(sound calls) ending {
+		{"takes nothing when an acknowledgement failed", rule, []string{"taking/failed_acknowledgements_take_all_the_same"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				outcomes, _, err := sound.AckWorkAndTake(ctx, acks, provider.TakeParams{})
 				if err != nil || slices.ContainsFunc(outcomes, func(outcome error) bool { return outcome != nil }) {
@@ -327,7 +327,7 @@ func endingMutants() []mutant {
 				return outcomes, taken, err
 			}
 		})},
-		{"takes after the first acknowledgement", "what the call itself made", []string{"more taking/completions_of_one_call_share_a_turn"}, with(func(sound calls) ending {
+		{"takes after the first acknowledgement", "what the call itself made", []string{"taking/completions_of_one_call_share_a_turn"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				first := min(1, len(acks))
 				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks[:first], params)
@@ -338,7 +338,7 @@ func endingMutants() []mutant {
 				return append(outcomes, rest...), taken, err
 			}
 		})},
-		{"takes no acknowledgements for an error", rule, []string{"more taking/without_acknowledgements_it_is_a_take"}, with(func(sound calls) ending {
+		{"takes no acknowledgements for an error", rule, []string{"taking/without_acknowledgements_it_is_a_take"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				if len(acks) == 0 {
 					return nil, provider.Taken{}, provider.Permanent("ack_work_item", "no activities", provider.ErrInvalidArgument)
@@ -347,7 +347,7 @@ func endingMutants() []mutant {
 			}
 		})},
 		{"says that it ends them", rule, []string{
-			"more taking/each_acknowledgement_has_its_outcome", "more taking/acknowledged_together_stamps_sessions",
+			"taking/each_acknowledgement_has_its_outcome", "taking/acknowledged_together_stamps_sessions",
 		}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				outcomes := make([]error, len(acks))
@@ -360,7 +360,7 @@ func endingMutants() []mutant {
 				return outcomes, taken, err
 			}
 		})},
-		{"says of what was ended that it ends it", rule, []string{"more taking/what_is_acknowledged_together_ends_once"}, with(func(sound calls) ending {
+		{"says of what was ended that it ends it", rule, []string{"taking/what_is_acknowledged_together_ends_once"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				_, taken, err := sound.AckWorkAndTake(ctx, acks, params)
 				return make([]error, len(acks)), taken, err
@@ -374,8 +374,8 @@ func noticeMutants() []mutant {
 	const rule = "§5.23 WorkReady"
 	return []mutant{
 		{"tells only of what clients queue", rule, []string{
-			"more taking/notice_of_what_a_turn_makes", "more taking/notice_of_a_completion", "more taking/notice_of_what_is_given_up",
-			"more taking/notice_when_delays_end", "more taking/notice_when_leases_end", "more taking/notice_of_what_another_process_does",
+			"taking/notice_of_what_a_turn_makes", "taking/notice_of_a_completion", "taking/notice_of_what_is_given_up",
+			"taking/notice_when_delays_end", "taking/notice_when_leases_end", "taking/notice_of_what_another_process_does",
 		}, func(c *calls, sound calls) {
 			n := newNotices()
 			c.WorkReady = n.subscribe
@@ -388,10 +388,10 @@ func noticeMutants() []mutant {
 				return sound.EnqueueForWorker(ctx, item)
 			}
 		}},
-		{"tells nothing", rule, []string{"more taking/notice_of_what_is_queued"}, func(c *calls, _ calls) {
+		{"tells nothing", rule, []string{"taking/notice_of_what_is_queued"}, func(c *calls, _ calls) {
 			c.WorkReady = newNotices().subscribe
 		}},
-		{"tells only who waits for it", rule, []string{"more taking/notices_wait_to_be_received"}, func(c *calls, sound calls) {
+		{"tells only who waits for it", rule, []string{"taking/notices_wait_to_be_received"}, func(c *calls, sound calls) {
 			c.WorkReady = func() (<-chan struct{}, <-chan struct{}, func()) {
 				turns, activities, end := sound.WorkReady()
 				unbuffered := make(chan struct{})
@@ -415,7 +415,7 @@ func noticeMutants() []mutant {
 				})
 			}
 		}},
-		{"goes on to tell after stop", rule, []string{"more taking/notices_end_with_stop"}, func(c *calls, sound calls) {
+		{"goes on to tell after stop", rule, []string{"taking/notices_end_with_stop"}, func(c *calls, sound calls) {
 			n := newNotices()
 			c.WorkReady = n.subscribe
 			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
@@ -446,7 +446,7 @@ func (n *notices) tell() {
 
 func renewingMutants() []mutant {
 	return []mutant{
-		{"renews no more after a lease that is lost", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+		{"renews no more after a lease that is lost", "§5.24 result", []string{"renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
 			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 				outcomes := make([]error, len(locks))
 				for i := range locks {
@@ -464,14 +464,14 @@ func renewingMutants() []mutant {
 				return outcomes, nil
 			}
 		}},
-		{"tells the outcomes in another order", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+		{"tells the outcomes in another order", "§5.24 result", []string{"renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
 			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 				outcomes, err := sound.RenewLocks(ctx, locks)
 				slices.Reverse(outcomes)
 				return outcomes, err
 			}
 		}},
-		{"fails together for one lease that is lost", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+		{"fails together for one lease that is lost", "§5.24 result", []string{"renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
 			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 				outcomes, err := sound.RenewLocks(ctx, locks)
 				for _, outcome := range outcomes {
@@ -483,13 +483,13 @@ func renewingMutants() []mutant {
 			}
 		}},
 		{"says that it renews", "§5.24 result", []string{
-			"more renewing together/leases_count_from_now", "more renewing together/sessions_are_extended",
+			"renewing together/leases_count_from_now", "renewing together/sessions_are_extended",
 		}, func(c *calls, _ calls) {
 			c.RenewLocks = func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
 				return make([]error, len(locks)), nil
 			}
 		}},
-		{"takes no locks for an error", "§5.24 none", []string{"more renewing together/no_locks_are_no_error"}, func(c *calls, sound calls) {
+		{"takes no locks for an error", "§5.24 none", []string{"renewing together/no_locks_are_no_error"}, func(c *calls, sound calls) {
 			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 				if len(locks) == 0 {
 					return nil, provider.Permanent("renew_locks", "no locks", provider.ErrInvalidArgument)
@@ -497,7 +497,7 @@ func renewingMutants() []mutant {
 				return sound.RenewLocks(ctx, locks)
 			}
 		}},
-		{"renews what comes before a bad time", "§5.24 error", []string{"more renewing together/bad_times_renew_nothing"}, func(c *calls, sound calls) {
+		{"renews what comes before a bad time", "§5.24 error", []string{"renewing together/bad_times_renew_nothing"}, func(c *calls, sound calls) {
 			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 				var outcomes []error
 				for _, lock := range locks {

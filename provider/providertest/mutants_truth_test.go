@@ -13,15 +13,15 @@ import (
 // truthMutants take from their own ideas what is in the data.
 func truthMutants() []mutant {
 	return []mutant{
-		{"reads events in the order of insertion", "readers sort by id", []string{"more truth/events_are_read_by_id_not_by_insertion"}, insertionOrder},
-		{"sends a completion to the activity's instance", "the instance that the completion names", []string{"more truth/completion_goes_to_the_instance_that_it_names"}, completesByActivity},
-		{"leaves the leases of children when it deletes", "their tokens are unknown", []string{"more truth/deletion_ends_the_leases_of_descendants"}, leavesLeases},
-		{"invents a version for an instance without any", "MUST NOT invent a version", []string{"more truth/no_version_is_invented"}, turnsWith(func(got *provider.FetchedOrchestration) {
+		{"reads events in the order of insertion", "readers sort by id", []string{"history/events_are_read_by_id_not_by_insertion"}, insertionOrder},
+		{"sends a completion to the activity's instance", "the instance that the completion names", []string{"activities/completion_goes_to_the_instance_that_it_names"}, completesByActivity},
+		{"leaves the leases of children when it deletes", "their tokens are unknown", []string{"deletion/deletion_ends_the_leases_of_descendants"}, leavesLeases},
+		{"invents a version for an instance without any", "MUST NOT invent a version", []string{"instance creation/no_version_is_invented"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			if got.Item.Version == provider.UnknownVersion {
 				got.Item.Version = "1.0.0"
 			}
 		})},
-		{"invents a version in the facts of an instance", "MUST NOT invent a version", []string{"more truth/no_version_is_invented"}, func(c *calls, sound calls) {
+		{"invents a version in the facts of an instance", "MUST NOT invent a version", []string{"instance creation/no_version_is_invented"}, func(c *calls, sound calls) {
 			c.GetInstanceInfo = func(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 				info, err := sound.GetInstanceInfo(ctx, instance)
 				if info.OrchestrationVersion == provider.UnknownVersion {

@@ -47,7 +47,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"numbers events with id 0 itself", "§5.2 step 7",
-			[]string{"more acking/event_id_zero_rolls_back"},
+			[]string{"atomicity/event_id_zero_rolls_back"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.HistoryDelta = slices.Clone(turn.HistoryDelta)
 				for i := range turn.HistoryDelta {
@@ -59,7 +59,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"takes a status from the turn's events", "§5.2: metadata",
-			[]string{"more status/terminal_event_without_status_leaves_it_running"},
+			[]string{"execution status/terminal_event_without_status_leaves_it_running"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				for _, e := range turn.HistoryDelta {
 					switch e.Kind.(type) {
@@ -75,7 +75,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"believes a status only if an event ends the execution", "§5.2 step 8",
-			[]string{"more status/status_without_terminal_event_counts"},
+			[]string{"execution status/status_without_terminal_event_counts"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if len(turn.HistoryDelta) == 0 {
 					turn.Metadata.Status = nil
@@ -84,7 +84,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"stores an output without a status", "§5.2 step 8",
-			[]string{"more status/output_without_status_changes_nothing"},
+			[]string{"execution status/output_without_status_changes_nothing"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if turn.Metadata.Output != nil && turn.Metadata.Status == nil {
 					turn.Metadata.Status = new(provider.StatusRunning)
@@ -93,7 +93,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"stores the empty text where there is no output", "§5.2 step 8",
-			[]string{"more status/status_without_output"},
+			[]string{"execution status/status_without_output"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if turn.Metadata.Output == nil {
 					turn.Metadata.Output = new("")
@@ -102,7 +102,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"stores no output where it is the empty text", "§5.2 step 8",
-			[]string{"more status/empty_output_is_an_output"},
+			[]string{"execution status/empty_output_is_an_output"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if turn.Metadata.Output != nil && *turn.Metadata.Output == "" {
 					turn.Metadata.Output = nil
@@ -111,7 +111,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"takes an unknown status for running", "§5.2 step 8",
-			[]string{"more refusals/unknown_status_is_refused"},
+			[]string{"error handling/unknown_status_is_refused"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if s := turn.Metadata.Status; s != nil && *s != provider.StatusRunning && !s.Terminal() {
 					turn.Metadata.Status = new(provider.StatusRunning)
@@ -120,7 +120,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"makes an instance of a name without a version", "§5.2",
-			[]string{"more acking/name_and_version_create_only_together"},
+			[]string{"instance creation/name_and_version_create_only_together"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if turn.Metadata.OrchestrationName != nil && turn.Metadata.OrchestrationVersion == nil {
 					turn.Metadata.OrchestrationVersion = new("unknown")
@@ -148,7 +148,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"cancels before it schedules", "§5.2 step",
-			[]string{"more acking/worker_items_are_inserted_before_cancelling"},
+			[]string{"cancellation/worker_items_are_inserted_before_cancelling"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.CancelledActivities = slices.DeleteFunc(slices.Clone(turn.CancelledActivities), func(a provider.ActivityRef) bool {
 					return slices.ContainsFunc(turn.WorkerItems, func(item provider.WorkItem) bool {
@@ -165,43 +165,43 @@ func turnMutants() []mutant {
 		},
 		{
 			"loses the sessions of the activities that a turn schedules", "§5.2 step 12",
-			[]string{"more sessions/session_preserved_through_ack_orchestration_item"},
+			[]string{"sessions/session_preserved_through_ack_orchestration_item"},
 			ackWith(eachActivity(func(work *provider.ActivityExecuteItem) { work.SessionID = nil })),
 		},
 		{
 			"schedules only a thousand activities of a turn", "§5.2 steps 12 and 13",
-			[]string{"more amounts/activities_of_a_turn"},
+			[]string{"amounts/activities_of_a_turn"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.WorkerItems = turn.WorkerItems[:min(len(turn.WorkerItems), 1000)]
 			}),
 		},
 		{
 			"schedules equal activities of a turn once", "§5.2 steps 12 and 14",
-			[]string{"more acking/items_of_a_turn_are_not_deduplicated"},
+			[]string{"queue semantics/items_of_a_turn_are_not_deduplicated"},
 			ackWith(func(turn *provider.AckOrchestrationParams) { turn.WorkerItems = distinct(turn.WorkerItems) }),
 		},
 		{
 			"sends equal messages of a turn once", "§5.2 steps 12 and 14",
-			[]string{"more acking/items_of_a_turn_are_not_deduplicated"},
+			[]string{"queue semantics/items_of_a_turn_are_not_deduplicated"},
 			ackWith(func(turn *provider.AckOrchestrationParams) { turn.OrchestratorItems = distinct(turn.OrchestratorItems) }),
 		},
 		{
 			"sends only a thousand messages of a turn", "§5.1 step 7",
-			[]string{"more amounts/messages_of_an_instance"},
+			[]string{"amounts/messages_of_an_instance"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.OrchestratorItems = turn.OrchestratorItems[:min(len(turn.OrchestratorItems), 1000)]
 			}),
 		},
 		{
 			"drops timers at the end of each execution", "§5.2 step 2",
-			[]string{"more acking/end_of_an_execution_drops_no_messages"},
+			[]string{"queue semantics/end_of_an_execution_drops_no_messages"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.DropTimers = turn.Metadata.Status != nil && turn.Metadata.Status.Terminal()
 			}),
 		},
 		{
 			"cuts carried messages off at 20", "§7.6",
-			[]string{"more amounts/messages_carried_into_an_execution"},
+			[]string{"amounts/messages_carried_into_an_execution"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.HistoryDelta = slices.Clone(turn.HistoryDelta)
 				for i, e := range turn.HistoryDelta {
@@ -214,7 +214,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"drops the timers that the turn itself sends", "§5.2, DropTimers",
-			[]string{"more acking/dropping_timers_drops_nothing_else"},
+			[]string{"queue semantics/dropping_timers_drops_nothing_else"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				if turn.DropTimers {
 					turn.OrchestratorItems = slices.DeleteFunc(slices.Clone(turn.OrchestratorItems), func(item provider.WorkItem) bool {
@@ -226,7 +226,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"makes timers of a turn visible at once", "§5.2 step 14",
-			[]string{"more acking/future_timer_of_an_ack_waits"},
+			[]string{"queue semantics/future_timer_of_an_ack_waits"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.OrchestratorItems = slices.Clone(turn.OrchestratorItems)
 				for i, item := range turn.OrchestratorItems {
@@ -268,7 +268,7 @@ func eachActivity(change func(work *provider.ActivityExecuteItem)) func(turn *pr
 func tokenMutants() []mutant {
 	return []mutant{
 		{"looks at the turn before the token", "§5.2 step 1", []string{
-			"more refusals/unknown_token_comes_before_a_bad_turn", "more refusals/expired_token_comes_before_a_bad_turn",
+			"error handling/unknown_token_comes_before_a_bad_turn", "error handling/expired_token_comes_before_a_bad_turn",
 		}, func(c *calls, sound calls) {
 			c.AckOrchestrationItem = func(ctx context.Context, turn provider.AckOrchestrationParams) error {
 				if s := turn.Metadata.Status; s != nil && !s.Terminal() && *s != provider.StatusRunning {
@@ -297,7 +297,7 @@ func tokenMutants() []mutant {
 				return err
 			}
 		}},
-		{"names errors by another method", "§2.3", []string{"more acking/errors_name_their_operation"}, func(c *calls, sound calls) {
+		{"names errors by another method", "§2.3", []string{"error handling/errors_name_their_operation"}, func(c *calls, sound calls) {
 			c.AckOrchestrationItem = func(ctx context.Context, turn provider.AckOrchestrationParams) error {
 				err := sound.AckOrchestrationItem(ctx, turn)
 				if e := provider.AsError(err); e != nil {
@@ -318,14 +318,14 @@ func tokenMutants() []mutant {
 		}},
 		{
 			"lets anybody complete an activity", "§5.11",
-			[]string{"more acking/work_ack_repeated_after_a_lost_answer", "lock expiration/worker_ack_fails_after_lock_expiry"},
+			[]string{"activities/work_ack_repeated_after_a_lost_answer", "lock expiration/worker_ack_fails_after_lock_expiry"},
 			func(c *calls, sound calls) {
 				c.AckWorkItem = func(ctx context.Context, token string, completion provider.WorkItem) error {
 					return unless(sound.AckWorkItem(ctx, token, completion), provider.ErrLockLost)
 				}
 			},
 		},
-		{"completes an activity before it looks at the token", "§5.11", []string{"more acking/work_ack_after_takeover"}, func(c *calls, sound calls) {
+		{"completes an activity before it looks at the token", "§5.11", []string{"activities/work_ack_after_takeover"}, func(c *calls, sound calls) {
 			c.AckWorkItem = func(ctx context.Context, token string, completion provider.WorkItem) error {
 				if completion != nil {
 					if err := sound.EnqueueForOrchestrator(ctx, completion, 0); err != nil {
@@ -335,22 +335,22 @@ func tokenMutants() []mutant {
 				return sound.AckWorkItem(ctx, token, nil)
 			}
 		}},
-		{"accepts any message as an activity's result", "§5.11", []string{"more acking/work_ack_refuses_other_completions"}, func(c *calls, sound calls) {
+		{"accepts any message as an activity's result", "§5.11", []string{"activities/work_ack_refuses_other_completions"}, func(c *calls, sound calls) {
 			c.AckWorkItem = func(ctx context.Context, token string, completion provider.WorkItem) error {
 				return unless(sound.AckWorkItem(ctx, token, completion), provider.ErrInvalidArgument)
 			}
 		}},
-		{"lets a turn be given up twice", "§5.3", []string{"more acking/abandon_repeated_after_a_lost_answer"}, func(c *calls, sound calls) {
+		{"lets a turn be given up twice", "§5.3", []string{"lock expiration/abandon_repeated_after_a_lost_answer"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				return unless(sound.AbandonOrchestrationItem(ctx, params), provider.ErrInvalidLockToken)
 			}
 		}},
-		{"lets an activity be given up twice", "§5.13", []string{"more acking/work_abandon_repeated_and_expired"}, func(c *calls, sound calls) {
+		{"lets an activity be given up twice", "§5.13", []string{"activities/work_abandon_repeated_and_expired"}, func(c *calls, sound calls) {
 			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
 				return unless(sound.AbandonWorkItem(ctx, params), provider.ErrInvalidLockToken)
 			}
 		}},
-		{"takes a turn's token for that of an activity", "§5.13: unknown token", []string{"more activities/tokens_of_any_shape_are_refused"}, func(c *calls, sound calls) {
+		{"takes a turn's token for that of an activity", "§5.13: unknown token", []string{"activities/tokens_of_any_shape_are_refused"}, func(c *calls, sound calls) {
 			c.RenewWorkItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				if sound.RenewOrchestrationItemLock(ctx, token, extendFor) == nil {
 					return nil
@@ -405,45 +405,45 @@ func leaseMutants() []mutant {
 	return []mutant{
 		{
 			"rounds a turn's lease up to seconds", "§2.1",
-			[]string{"more exact times/turn_lease_ends_on_time"},
+			[]string{"times/turn_lease_ends_on_time"},
 			turnLease(inSeconds),
 		},
-		{"rounds a turn's renewal up to seconds", "§2.1", []string{"more exact times/turn_renewal_ends_on_time"}, func(c *calls, sound calls) {
+		{"rounds a turn's renewal up to seconds", "§2.1", []string{"times/turn_renewal_ends_on_time"}, func(c *calls, sound calls) {
 			c.RenewOrchestrationItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				return sound.RenewOrchestrationItemLock(ctx, token, inSeconds(extendFor))
 			}
 		}},
-		{"rounds a turn's delay up to seconds", "§2.1", []string{"more exact times/turn_abandon_delay_ends_on_time"}, func(c *calls, sound calls) {
+		{"rounds a turn's delay up to seconds", "§2.1", []string{"times/turn_abandon_delay_ends_on_time"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = inSeconds(params.Delay)
 				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
-		{"rounds a message's delay up to seconds", "§2.1", []string{"more exact times/message_delay_ends_on_time"}, func(c *calls, sound calls) {
+		{"rounds a message's delay up to seconds", "§2.1", []string{"times/message_delay_ends_on_time"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				return sound.EnqueueForOrchestrator(ctx, item, inSeconds(delay))
 			}
 		}},
 		{
 			"ends a turn's lease early", "§2.1",
-			[]string{"more fetching/lease_is_honoured_to_the_millisecond"},
+			[]string{"fetching/lease_is_honoured_to_the_millisecond"},
 			turnLease(func(d time.Duration) time.Duration { return d / 2 }),
 		},
 		{
 			"ends an activity's lease early", "§5.10 step 6",
-			[]string{"more activities/activity_lease_ends_on_time"},
+			[]string{"activities/activity_lease_ends_on_time"},
 			workLease(func(d time.Duration) time.Duration { return d / 2 }),
 		},
-		{"keeps a turn's lease in 32 bits", "§2.1", []string{"more long times/lease_of_a_turn"}, turnLease(in32Bits)},
-		{"keeps an activity's lease in 32 bits", "§2.1", []string{"more long times/lease_of_an_activity"}, workLease(in32Bits)},
+		{"keeps a turn's lease in 32 bits", "§2.1", []string{"times/lease_of_a_turn"}, turnLease(in32Bits)},
+		{"keeps an activity's lease in 32 bits", "§2.1", []string{"times/lease_of_an_activity"}, workLease(in32Bits)},
 		{
 			"keeps an activity's lease in 32 bits without sign", "§2.1",
-			[]string{"more long times/lease_of_an_activity"},
+			[]string{"times/lease_of_an_activity"},
 			workLease(func(d time.Duration) time.Duration {
 				return max(time.UnixMilli(int64(uint32(d.Milliseconds()))).Sub(time.UnixMilli(0)), time.Millisecond)
 			}),
 		},
-		{"keeps a session's lease in 32 bits", "§2.1", []string{"more long times/lease_of_a_session"}, func(c *calls, sound calls) {
+		{"keeps a session's lease in 32 bits", "§2.1", []string{"times/lease_of_a_session"}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 				if params.Session != nil {
 					params.Session = &provider.SessionFetchConfig{OwnerID: params.Session.OwnerID, LockTimeout: in32Bits(params.Session.LockTimeout)}
@@ -451,56 +451,56 @@ func leaseMutants() []mutant {
 				return sound.FetchWorkItem(ctx, params)
 			}
 		}},
-		{"keeps a session's renewal in 32 bits", "§2.1", []string{"more long times/lease_of_a_session"}, func(c *calls, sound calls) {
+		{"keeps a session's renewal in 32 bits", "§2.1", []string{"times/lease_of_a_session"}, func(c *calls, sound calls) {
 			c.RenewSessionLock = func(ctx context.Context, params provider.RenewSessionParams) (int, error) {
 				params.ExtendFor = in32Bits(params.ExtendFor)
 				return sound.RenewSessionLock(ctx, params)
 			}
 		}},
-		{"keeps a turn's renewal in 32 bits", "§2.1", []string{"more long times/lease_of_a_turn"}, func(c *calls, sound calls) {
+		{"keeps a turn's renewal in 32 bits", "§2.1", []string{"times/lease_of_a_turn"}, func(c *calls, sound calls) {
 			c.RenewOrchestrationItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				return sound.RenewOrchestrationItemLock(ctx, token, in32Bits(extendFor))
 			}
 		}},
-		{"keeps a message's delay in 32 bits", "§2.1", []string{"more long times/delay_of_a_message"}, func(c *calls, sound calls) {
+		{"keeps a message's delay in 32 bits", "§2.1", []string{"times/delay_of_a_message"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				return sound.EnqueueForOrchestrator(ctx, item, in32Bits(delay))
 			}
 		}},
-		{"keeps an abandoned turn's delay in 32 bits", "§2.1", []string{"more long times/delay_of_an_abandoned_turn"}, func(c *calls, sound calls) {
+		{"keeps an abandoned turn's delay in 32 bits", "§2.1", []string{"times/delay_of_an_abandoned_turn"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = in32Bits(params.Delay)
 				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
-		{"keeps an abandoned activity's delay in 32 bits", "§2.1", []string{"more long times/delay_of_an_abandoned_activity"}, func(c *calls, sound calls) {
+		{"keeps an abandoned activity's delay in 32 bits", "§2.1", []string{"times/delay_of_an_abandoned_activity"}, func(c *calls, sound calls) {
 			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = in32Bits(params.Delay)
 				return sound.AbandonWorkItem(ctx, params)
 			}
 		}},
-		{"renews a turn for no time", "§5.4", []string{"more refusals/renewal_for_no_time_is_refused"}, func(c *calls, sound calls) {
+		{"renews a turn for no time", "§5.4", []string{"error handling/renewal_for_no_time_is_refused"}, func(c *calls, sound calls) {
 			c.RenewOrchestrationItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				return unless(sound.RenewOrchestrationItemLock(ctx, token, extendFor), provider.ErrInvalidArgument)
 			}
 		}},
-		{"renews an activity for no time", "§5.12", []string{"more refusals/renewal_for_no_time_is_refused"}, func(c *calls, sound calls) {
+		{"renews an activity for no time", "§5.12", []string{"error handling/renewal_for_no_time_is_refused"}, func(c *calls, sound calls) {
 			c.RenewWorkItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				return unless(sound.RenewWorkItemLock(ctx, token, extendFor), provider.ErrInvalidArgument)
 			}
 		}},
-		{"does not renew turns", "§5.4", []string{"more acking/renew_counts_from_now_for_lock_and_rows"}, func(c *calls, _ calls) {
+		{"does not renew turns", "§5.4", []string{"lock expiration/renew_counts_from_now_for_lock_and_rows"}, func(c *calls, _ calls) {
 			c.RenewOrchestrationItemLock = func(context.Context, string, time.Duration) error { return nil }
 		}},
 		{"does not renew activities", "§5.12", []string{"lock expiration/worker_lock_renewal_success"}, func(c *calls, _ calls) {
 			c.RenewWorkItemLock = func(context.Context, string, time.Duration) error { return nil }
 		}},
-		{"adds a renewal to what is left of the lease", "§5.4", []string{"more acking/renew_counts_from_now_for_lock_and_rows"}, func(c *calls, sound calls) {
+		{"adds a renewal to what is left of the lease", "§5.4", []string{"lock expiration/renew_counts_from_now_for_lock_and_rows"}, func(c *calls, sound calls) {
 			c.RenewOrchestrationItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
 				return sound.RenewOrchestrationItemLock(ctx, token, held+extendFor)
 			}
 		}},
-		{"gives up only turns whose lease has not ended", "§5.3", []string{"more acking/abandon_accepts_an_expired_token"}, func(c *calls, sound calls) {
+		{"gives up only turns whose lease has not ended", "§5.3", []string{"lock expiration/abandon_accepts_an_expired_token"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				if err := sound.RenewOrchestrationItemLock(ctx, params.LockToken, held); err != nil {
 					return err
@@ -527,7 +527,7 @@ func in32Bits(d time.Duration) time.Duration {
 func attemptMutants() []mutant {
 	return []mutant{
 		{"delivers an activity ten times at most", "§1 (Poison)", []string{
-			"more attempts/activity_is_delivered_without_end", "more attempts/activity_whose_leases_end_is_delivered_without_end",
+			"poison message/activity_is_delivered_without_end", "poison message/activity_whose_leases_end_is_delivered_without_end",
 		}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 				got, err := sound.FetchWorkItem(ctx, params)
@@ -537,7 +537,7 @@ func attemptMutants() []mutant {
 				return got, err
 			}
 		}},
-		{"delivers a turn ten times at most", "§1 (Poison)", []string{"more attempts/turn_is_delivered_without_end"}, func(c *calls, sound calls) {
+		{"delivers a turn ten times at most", "§1 (Poison)", []string{"poison message/turn_is_delivered_without_end"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				got, err := sound.FetchOrchestrationItem(ctx, params)
 				if got != nil && got.AttemptCount > 10 {

@@ -10,7 +10,7 @@ import (
 
 // unknownMutants are about work whose code nobody has.
 func unknownMutants() []mutant {
-	const in = "more selection by code/"
+	const in = "selection by code/"
 	return append(unnamedMutants(), []mutant{
 		{"lists what has waited for that long only", "§5.20 UnknownCode", []string{in + "unknown_code_is_listed"}, func(c *calls, sound calls) {
 			c.UnknownCode = func(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
@@ -64,7 +64,7 @@ func unknownMutants() []mutant {
 
 // unnamedMutants are about fetches that name no code.
 func unnamedMutants() []mutant {
-	const in = "more selection by code/"
+	const in = "selection by code/"
 	return []mutant{
 		{"gives work that others have named to fetches without names", "§5.20 Known nil", []string{
 			in + "fetch_without_names_leaves_alone_what_others_named",

@@ -23,7 +23,7 @@ func pages() category {
 			s.run(e)
 		}
 	}
-	return category{"more pages", scenarios}
+	return category{"pages", scenarios}
 }
 
 const (

@@ -10,7 +10,7 @@ import (
 
 // peeking are the rules about queue messages that wait in the store until a turn reads them (§5.28).
 func peeking() category {
-	return category{"more peeking", []scenario{
+	return category{"peeking", []scenario{
 		{"a_turn_is_shown_the_oldest", peeksOldest},
 		{"what_is_not_read_stays_in_its_place", peeksInOrder},
 		{"unawaited_queues_wake_nobody", peeksUnawaited},
@@ -29,7 +29,6 @@ func peeking() category {
 
 const (
 	rulePeek    = "§5.28: of each queue, a peeked item holds the oldest messages, without a gap"
-	ruleStay    = "§5.28: what was not read waits in the store, each message in its place"
 	ruleAwaited = "§5.28: a message makes the instance fetchable if its queue is awaited, or was empty, and then once"
 )
 

@@ -3,7 +3,7 @@ package providertest
 import "github.com/duroxide/duroxide-go/provider"
 
 // poisonMessage checks the attempt counts from which the runtime tells that a
-// message cannot be processed.
+// message cannot be processed. The store draws no conclusion from them.
 func poisonMessage() category {
 	return category{"poison message", []scenario{
 		{"orchestration_attempt_count_starts_at_one", attemptsStartAtOne},
@@ -17,6 +17,10 @@ func poisonMessage() category {
 		{"max_attempt_count_across_message_batch", attemptsOfABatch},
 		{"orchestration_ignore_attempt_preserves_hidden_start", hiddenStartKeepsItsAttempts},
 		{"orchestration_delayed_abandon_preserves_unlocked_rows", delayOfTheBatchAlone},
+
+		{"activity_is_delivered_without_end", workWithoutEnd},
+		{"activity_whose_leases_end_is_delivered_without_end", workLeasesWithoutEnd},
+		{"turn_is_delivered_without_end", turnsWithoutEnd},
 	}}
 }
 
@@ -28,6 +32,8 @@ const (
 	ruleWorkBack  = "§5.13: ignoreAttempt: attempt_count = max(0, attempt_count − 1)"
 	ruleScope     = "§5.3: MUST touch exactly the rows carrying this token: neither hidden rows nor rows that came after the fetch"
 	ruleMaximum   = "§5.1 step 9: maximum attempt_count over the batch after the increment"
+	ruleNoLimit   = "§1 (Poison): the runtime decides and fails the work; the provider only counts: " +
+		"the eleventh delivery is like the first"
 )
 
 // A message's first delivery is attempt 1, for a start and for any later turn.
@@ -191,4 +197,49 @@ func delayOfTheBatchAlone(e *env) {
 	got = e.fetchInstance("A", held)
 	e.batch(got, ruleScope, raised("A", "second"))
 	same(e, got.AttemptCount, 1, ruleFirst)
+}
+
+// manyAttempts is well beyond the runtime's limit of 10.
+const manyAttempts = 30
+
+// An activity that is given up comes back as often as it is given up.
+func workWithoutEnd(e *env) {
+	e.create("A")
+	e.enqueueWork(activityItem("A", 2))
+	for attempt := uint32(1); attempt <= manyAttempts; attempt++ {
+		got := e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleNoLimit)
+		same(e, got.AttemptCount, attempt, ruleNoLimit)
+		e.abandonWork(got, 0, false)
+	}
+	e.ackWork(e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleNoLimit))
+	e.batch(e.fetchInstance("A", held), ruleNoLimit, completedItem("A", 2))
+}
+
+// So does one whose workers die.
+func workLeasesWithoutEnd(e *env) {
+	e.create("A")
+	e.enqueueWork(activityItem("A", 2))
+	for attempt := uint32(1); attempt <= 12; attempt++ {
+		got := e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleNoLimit)
+		same(e, got.AttemptCount, attempt, ruleNoLimit)
+		e.ok(e.p.RenewWorkItemLock(e.ctx, got.LockToken, 1e6), "§5.12: locked_until = now + extendFor")
+		e.tick()
+	}
+	e.ackWork(e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleNoLimit))
+	e.batch(e.fetchInstance("A", held), ruleNoLimit, completedItem("A", 2))
+}
+
+// So does a turn.
+func turnsWithoutEnd(e *env) {
+	e.enqueue(startItem("A"))
+	for attempt := uint32(1); attempt <= manyAttempts; attempt++ {
+		got := e.tryFetch(held)
+		e.check(got != nil, ruleNoLimit, "attempt %d: nothing to fetch", attempt)
+		same(e, got.AttemptCount, attempt, ruleNoLimit)
+		e.batch(got, ruleNoLimit, startItem("A"))
+		e.abandon(got, 0, false)
+	}
+	e.commit(e.fetchInstance("A", held), provider.AckOrchestrationParams{
+		Metadata: created(), HistoryDelta: []provider.Event{started("A", 1)},
+	})
 }

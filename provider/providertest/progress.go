@@ -9,7 +9,7 @@ import (
 // progressReading checks what a store promises that tells how far many instances are, and
 // when one has ended (§5.25). Another store skips the scenarios.
 func progressReading() category {
-	return category{"more progress", append(needing([]scenario{
+	return category{"progress", append(needing([]scenario{
 		{"progress_of_each_state", tellsEachState},
 		{"progress_in_the_order_asked_for", tellsInOrder},
 		{"progress_of_the_current_execution", tellsCurrentExecution},

@@ -9,7 +9,7 @@ import (
 // renewingTogether checks what a store promises that renews many leases in one call
 // (§5.24). Another store skips the scenarios.
 func renewingTogether() category {
-	return category{"more renewing together", []scenario{
+	return category{"renewing together", []scenario{
 		{"each_lease_has_its_outcome", renewsEach},
 		{"leases_count_from_now", renewsFromNow},
 		{"sessions_are_extended", renewsSessions},

@@ -40,7 +40,7 @@ func selectionByCode() category {
 	scenarios = append(scenarios, unknownCode()...)
 	scenarios = append(scenarios, unnamed()...)
 	scenarios = append(scenarios, selectionWaiting()...)
-	return category{"more selection by code", needing(scenarios)}
+	return category{"selection by code", needing(scenarios)}
 }
 
 const (

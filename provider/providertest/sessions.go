@@ -7,10 +7,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// sessions lists the reference's scenarios for activity sessions. Those about
-// leases running out are in session_leases.go.
+// sessions checks that the activities of a session run on one worker. Who gets which item is in session_claims.go,
+// what leases and time do in session_leases.go.
 func sessions() category {
-	return category{name: "sessions", scenarios: []scenario{
+	return category{name: "sessions", scenarios: slices.Concat([]scenario{
 		{"non_session_items_fetchable_by_any_worker", nonSessionItemsFetchableByAnyWorker},
 		{"session_item_claimable_when_no_session", sessionItemClaimableWhenNoSession},
 		{"session_affinity_same_worker", sessionAffinitySameWorker},
@@ -44,10 +44,9 @@ func sessions() category {
 		{"both_locks_expire_different_worker_claims", bothLocksExpireDifferentWorkerClaims},
 		{"session_lock_expires_activity_lock_valid_ack_succeeds", sessionLockExpiresActivityLockValidAckSucceeds},
 		{"session_lock_renewal_extends_past_original_timeout", sessionLockRenewalExtendsPastOriginalTimeout},
-	}}
+	}, sessionClaimScenarios(), leaseScenarios())}
 }
 
-// What the contract says about who may fetch an activity.
 const (
 	ruleNoSession = "§5.10 step 3: session == nil → only rows with NULL session_id"
 	ruleAnyPlain  = "§5.10 step 3: session != nil → rows with NULL session_id are eligible"
@@ -55,8 +54,6 @@ const (
 	ruleForeign   = "§5.10 step 3: rows whose session has a live row of another owner are not eligible"
 	ruleUnclaimed = "§5.10 step 3: rows whose session has no live row are eligible"
 	ruleLowestID  = "§5.10 step 5: take the lowest row id (FIFO)"
-	ruleCleanup   = "§5.15: deletes session rows that are expired and have no row in the worker queue"
-	ruleRenewed   = "§5.14: extends all live, not idle sessions whose owner is in the list, and returns their number"
 )
 
 // inSession is activity id of instance "order", bound to a session.

@@ -11,7 +11,7 @@ import (
 // instance only if nobody does, alone or with messages (§5.22). Another store skips the
 // scenarios.
 func starting() category {
-	return category{"more starting", append(needing([]scenario{
+	return category{"starting", append(needing([]scenario{
 		{"start_of_a_used_id_changes_nothing", startsUnused},
 		{"id_is_used_by_instances_and_starts_alone", knowsUsers},
 		{"deleted_instance_frees_its_id", startsDeleted},

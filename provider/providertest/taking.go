@@ -34,7 +34,7 @@ func taking() category {
 	scenarios = append(scenarios, endingTogether()...)
 	scenarios = append(scenarios, takingNotices()...)
 	scenarios = append(scenarios, takingWaits()...)
-	return category{"more taking", needing(scenarios)}
+	return category{"taking", needing(scenarios)}
 }
 
 const (

@@ -6,9 +6,14 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreLongTimes covers delays and leases that do not fit 32 bits of milliseconds.
-func moreLongTimes() category {
-	return category{"more long times", []scenario{
+// times checks that what hides or locks work does so for exactly as long as was asked for, a moment or years.
+func times() category {
+	return category{"times", []scenario{
+		{"turn_lease_ends_on_time", turnLeaseEndsOnTime},
+		{"turn_renewal_ends_on_time", turnRenewalEndsOnTime},
+		{"turn_abandon_delay_ends_on_time", turnAbandonDelayEndsOnTime},
+		{"message_delay_ends_on_time", messageDelayEndsOnTime},
+
 		{"lease_of_a_turn", longTurnLease},
 		{"lease_of_an_activity", longWorkLease},
 		{"lease_of_a_session", longSessionLease},
@@ -19,7 +24,52 @@ func moreLongTimes() category {
 	}}
 }
 
-const ruleLongTime = "§2.1: milliseconds, stored as 64-bit integers: delays and leases beyond 2^31 ms (24.8 days) and 2^32 ms count in full"
+const (
+	ruleExact    = "§2.1: durations: convert with millisecond precision; MUST NOT truncate to seconds"
+	ruleLongTime = "§2.1: milliseconds, stored as 64-bit integers: delays and leases beyond 2^31 ms (24.8 days) and 2^32 ms count in full"
+)
+
+// turnAfter expects a turn of A exactly a lease or delay after a call that ran from begin
+// to end.
+func (e *env) turnAfter(wait time.Duration, begin, end time.Time) {
+	e.Helper()
+	e.eligibleAfter(wait, begin, end, func() bool { return e.tryFetch(held) != nil }, ruleExact)
+}
+
+func turnLeaseEndsOnTime(e *env) {
+	lease := e.lease + fraction
+	e.enqueue(startItem("A"))
+	begin := time.Now()
+	e.fetchInstance("A", lease)
+	e.turnAfter(lease, begin, time.Now())
+}
+
+func turnRenewalEndsOnTime(e *env) {
+	lease := e.lease + fraction
+	e.enqueue(startItem("A"))
+	got := e.fetchInstance("A", held)
+	begin := time.Now()
+	e.ok(e.p.RenewOrchestrationItemLock(e.ctx, got.LockToken, lease), ruleExact)
+	e.turnAfter(lease, begin, time.Now())
+}
+
+func turnAbandonDelayEndsOnTime(e *env) {
+	delay := e.lease + fraction
+	e.create("A")
+	e.wake("A")
+	got := e.fetchInstance("A", held)
+	begin := time.Now()
+	e.ok(e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: got.LockToken, Delay: delay}), ruleExact)
+	e.turnAfter(delay, begin, time.Now())
+}
+
+func messageDelayEndsOnTime(e *env) {
+	delay := e.lease + fraction
+	e.create("A")
+	begin := time.Now()
+	e.enqueueLater(raised("A", "later"), delay)
+	e.turnAfter(delay, begin, time.Now())
+}
 
 // longTimes are what 32 bits take for a negative number of milliseconds, and for a few.
 var longTimes = []time.Duration{25 * 24 * time.Hour, (1<<32 + 5) * time.Millisecond, (1<<33 - 1) * time.Millisecond, 10 * 365 * 24 * time.Hour}

@@ -10,10 +10,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreConcurrency checks that the promises hold when many callers use a store at
+// concurrency checks that the promises hold when many callers use a store at
 // once, from one process or two, and when calls are cut off.
-func moreConcurrency() category {
-	return category{"more concurrency", []scenario{
+func concurrency() category {
+	return category{"concurrency", []scenario{
 		{"many_claimers_of_one_instance", manyClaimersOfOne},
 		{"every_activity_is_claimed_once", activitiesClaimedOnce},
 		{"as_many_claimers_as_activities", claimersForActivities},
@@ -22,14 +22,12 @@ func moreConcurrency() category {
 		{"enqueues_at_once_are_all_kept", enqueuesKept},
 		{"whole_orchestrations_side_by_side", soak},
 		{"children_finish_for_one_parent_at_once", fanIn},
-
 		{"cancelled_context_changes_nothing", cancelledContext},
 		{"waiting_fetch_ends_with_its_context", waitingFetchIsTold},
 		{"cut_off_turn_is_whole_or_absent", cutOffTurns},
 		{"cut_off_completion_is_whole_or_absent", cutOffCompletions},
 		{"cut_off_enqueue_is_whole_or_absent", cutOffEnqueues},
 		{"cut_off_fetch_loses_nothing", cutOffFetches},
-
 		{"two_handles_never_claim_twice", twoHandlesClaim},
 		{"two_handles_share_one_state", twoHandlesShare},
 		{"two_handles_wake_each_other", twoHandlesWake},

@@ -7,47 +7,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreManagement covers order, times, errors and texts of what tools read, and
-// what the reads make of the states between two executions.
-func moreManagement() category {
-	return category{"more management", []scenario{
-		{"list_instances_newest_first", listNewestFirst},
-		{"list_by_status_newest_first", listStatusNewestFirst},
-		{"unknown_status_matches_nothing", listUnknownStatus},
-		{"status_between_executions", statusBetween},
-		{"status_follows_the_current_execution", statusOfCurrent},
-		{"info_of_unknown_instance", infoUnknown},
-		{"info_times", infoTimes},
-		{"info_updated_by_a_turn", infoUpdated},
-		{"info_follows_name_and_version", infoFollows},
-		{"info_parent_never_overwritten", infoParentStays},
-		{"execution_info_of_unknown", executionUnknown},
-		{"execution_times", executionTimes},
-		{"running_status_has_no_completion_time", runningHasNoCompletion},
-		{"execution_event_count", executionEventCount},
-		{"latest_execution_id", latestExecutionID},
-		{"metrics_between_executions", metricsBetween},
-		{"metrics_count_rows_without_instance", metricsWithoutInstance},
-		{"depths_include_future_messages", depthsFuture},
-		{"depths_exclude_live_locks", depthsLocked},
-		{"depths_count_expired_locks", depthsExpired},
-		{"depths_follow_renewed_locks", depthsRenewed},
-		{"depths_after_abandon", depthsAbandoned},
-		{"depths_count_every_kind", depthsKinds},
-		{"children_in_order_of_creation", childrenOrdered},
-		{"tree_of_unknown_id", treeUnknown},
-		{"tree_deep_and_wide", treeDeepAndWide},
-		{"tree_with_cycle", treeCycle},
-		{"tree_below_unknown_parent", treeBelowUnknown},
-		{"read_history_variants", readHistoryVariants},
-		{"read_history_corrupted", readHistoryCorrupted},
-		{"reads_do_not_decode_events", readsDoNotDecode},
-		{"ids_compare_byte_for_byte", idsByteForByte},
-		{"ids_keep_trailing_space", idsTrailingSpace},
-		{"reads_create_and_lock_nothing", readsHarmless},
-	}}
-}
-
 const (
 	ruleInfoNotFound = "§6.8: unknown → permanent \"Instance {id} not found\""
 	ruleExecNotFound = "§6.9: unknown → permanent \"Execution {n} not found for instance {id}\""
@@ -56,6 +15,19 @@ const (
 	ruleTree = "§6.14: the given id is always element 0, even if it does not exist (tree of one); " +
 		"every descendant once; guard against cycles"
 )
+
+// The instance's time of change follows its acks; its time of creation stays.
+func updatedAtMoves(e *env) {
+	e.create("A")
+	before := e.info("A")
+	e.tick()
+	e.turn("A", provider.AckOrchestrationParams{})
+	after := e.info("A")
+	e.check(after.UpdatedAt.After(before.UpdatedAt), "§5.2 step 16: updated_at SHOULD be set to now on the instance row",
+		"still %v", after.UpdatedAt)
+	e.check(after.CreatedAt.Equal(before.CreatedAt) && before.CreatedAt.UnixMilli() > 0,
+		"§2.1: audit timestamps SHOULD be epoch milliseconds (P37)", "created %v, then %v", before.CreatedAt, after.CreatedAt)
+}
 
 // listNewestFirst: the order is that of creation, whatever happens later.
 func listNewestFirst(e *env) {
@@ -267,93 +239,6 @@ func latestExecutionID(e *env) {
 	_, err := e.admin().LatestExecutionID(e.ctx, "nobody")
 	e.permanent(err, provider.ErrNotFound, rule)
 	e.saysAll(err, rule, "not found")
-}
-
-// metricsBetween: an instance between two executions counts in the total only.
-func metricsBetween(e *env) {
-	e.create("order")
-	e.finish("order", provider.StatusContinuedAsNew, "next")
-	same(e, e.metrics(), provider.SystemMetrics{TotalInstances: 1, TotalExecutions: 1, TotalEvents: 2}, ruleMetrics)
-	e.nextExecution("order", provider.AckOrchestrationParams{})
-	same(e, e.metrics(), provider.SystemMetrics{
-		TotalInstances: 1, TotalExecutions: 2, TotalEvents: 3, RunningInstances: 1,
-	}, ruleMetrics)
-}
-
-// metricsWithoutInstance: executions and events of a turn that created no
-// instance row count, an instance does not.
-func metricsWithoutInstance(e *env) {
-	e.enqueue(startItem("order"))
-	e.commit(e.fetchInstance("order", held), provider.AckOrchestrationParams{
-		HistoryDelta: []provider.Event{started("order", 1)},
-	})
-	same(e, e.metrics(), provider.SystemMetrics{TotalExecutions: 1, TotalEvents: 1}, ruleMetrics)
-	sameList(e, e.instances(), nil, "§5.2: metadata without name/version on unknown instance: no instance row is created")
-	sameList(e, e.withStatus(provider.StatusRunning), nil, ruleListStatus)
-}
-
-// depthsFuture: timers and delayed messages that are not due count in the
-// orchestrator queue, never in a queue of their own.
-func depthsFuture(e *env) {
-	e.enqueueLater(raised("order", "late"), held)
-	e.enqueue(provider.TimerFiredItem{Instance: "order", ExecutionID: 1, ID: 2, FireAtMs: 1 << 42})
-	same(e, e.depths(), provider.QueueDepths{OrchestratorQueue: 2}, ruleDepths+"; future timers are included; timer always 0")
-}
-
-// depthsLocked: a fetched batch does not count; what arrives meanwhile does, and
-// the ack removes only the batch.
-func depthsLocked(e *env) {
-	e.create("order")
-	e.wake("order", "order")
-	got := e.fetchInstance("order", held)
-	same(e, e.depths().OrchestratorQueue, 0, ruleDepths)
-	e.wake("order")
-	same(e, e.depths().OrchestratorQueue, 1, ruleDepths)
-	e.drop(got)
-	same(e, e.depths().OrchestratorQueue, 1, ruleDepths)
-}
-
-// depthsExpired: messages and activities whose lease has ended count again, while
-// nobody has fetched them.
-func depthsExpired(e *env) {
-	e.enqueue(startItem("order"))
-	e.enqueueWork(activityItem("order", 2))
-	e.fetchInstance("order", e.lease)
-	e.fetchWork(e.lease)
-	e.expire()
-	same(e, e.depths(), provider.QueueDepths{OrchestratorQueue: 1, WorkerQueue: 1}, ruleDepths)
-}
-
-// depthsRenewed: renewing a lock keeps its messages out of the depths.
-func depthsRenewed(e *env) {
-	e.enqueue(startItem("order"))
-	e.enqueueWork(activityItem("order", 2))
-	turn, work := e.fetchInstance("order", e.lease), e.fetchWork(e.lease)
-	e.ok(e.p.RenewOrchestrationItemLock(e.ctx, turn.LockToken, held), "§5.4: renew with a live token")
-	e.ok(e.p.RenewWorkItemLock(e.ctx, work.LockToken, held), "§5.12: renew with a live token")
-	e.expire()
-	same(e, e.depths(), provider.QueueDepths{},
-		"§5.4: locked_until on the lock row, and on the batch rows if they carry a deadline; "+ruleDepths)
-}
-
-// depthsAbandoned: what was abandoned counts again at once, delayed or not.
-func depthsAbandoned(e *env) {
-	const rule = "§5.3: abandon clears lock_token/locked_until on the batch rows; "
-	e.enqueue(startItem("order"))
-	e.enqueueWork(activityItem("order", 2))
-	e.abandon(e.fetchInstance("order", held), held, false)
-	e.abandonWork(e.fetchWork(held), held, false)
-	same(e, e.depths(), provider.QueueDepths{OrchestratorQueue: 1, WorkerQueue: 1}, rule+ruleDepths)
-}
-
-// depthsKinds: tagged activities, those of sessions and messages without an
-// instance are rows like any other.
-func depthsKinds(e *env) {
-	tagged, inSession := activityItem("order", 2), activityItem("order", 3)
-	tagged.Tag, inSession.SessionID = new("gpu"), new("session")
-	e.enqueueWork(tagged, inSession, activityItem("order", 4))
-	e.enqueue(provider.CancelInstanceItem{Instance: "nobody", Reason: "user"}, raised("nobody", "early"))
-	same(e, e.depths(), provider.QueueDepths{OrchestratorQueue: 2, WorkerQueue: 3}, ruleDepths)
 }
 
 // childrenOrdered: children are listed as they were created, whatever their ids

@@ -1,18 +1,75 @@
 package providertest
 
 import (
-	"errors"
 	"math"
+	"strconv"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
+
+// history checks what is written to a history, by turns and outside of them, and how it is read.
+func history() category {
+	return category{"history", []scenario{
+		{"event_ids_may_have_gaps_and_any_order", eventIDGaps},
+		{"ack_never_reads_history_back", ackNeverReads},
+		{"append_of_nothing_is_a_no_op", appendNothing},
+		{"append_refuses_event_id_zero_and_duplicates", appendRefuses},
+		{"append_needs_neither_lock_nor_instance", appendNeedsNothing},
+		{"reads_of_unknown_executions_are_empty", unknownExecutions},
+		{"unknown_executions_beyond_the_last_are_empty", executionsBeyond},
+
+		{"events_are_read_by_id_not_by_insertion", eventsByID},
+	}}
+}
 
 const (
 	ruleAppendNothing   = "§5.7: empty slice: no-op, success"
 	ruleAppendZero      = "§5.7: event id 0: permanent error"
 	ruleAppendDuplicate = "§5.7: duplicate (instance, execution, event id): never overwrite; SHOULD: permanent error, nothing appended"
 	ruleAppendUnknown   = "§5.7: unknown instance: rows are written; no instance row is created"
+	ruleByID            = "§5.2 step 7: events are inserted in slice order; readers sort by id"
+	ruleGaps            = "§2.2: gaps are legal; §5.2 step 7: order of insertion = slice order; readers sort by id"
+	ruleNoReading       = "§5.2 step 7: insert only: MUST NOT read or re-encode existing rows (P10)"
 )
+
+// Event ids are kept as given, with gaps; reading sorts them.
+func eventIDGaps(e *env) {
+	e.create("A")
+	at := func(id uint64) provider.Event {
+		return event("A", 1, id, provider.ExternalSubscribed{Name: strconv.FormatUint(id, 10)})
+	}
+	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{at(99999), at(7), at(100), at(10)}})
+	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{at(9), at(2)}})
+	want := []provider.Event{started("A", 1), at(2), at(7), at(9), at(10), at(100), at(99999)}
+	e.sameEvents(e.history("A", 1), want, ruleGaps)
+	e.enqueue(raised("A", "go"))
+	e.sameEvents(e.fetchInstance("A", held).Item.History, want, ruleGaps)
+}
+
+// An instance whose history cannot be decoded can be failed with event 99999;
+// the damaged event stays what it is.
+func ackNeverReads(e *env) {
+	e.create("A", event("A", 1, 2, provider.ExternalSubscribed{Name: "go"}))
+	e.corrupt("A", 1, 2, `{"type":"NoSuchKind"}`)
+	e.enqueue(raised("A", "go"))
+	got := e.fetchInstance("A", held)
+	failed := event("A", 1, 99999, provider.OrchestrationFailed{Details: provider.Poison{
+		AttemptCount: 11, MaxAttempts: 10, Message: "e",
+		MessageType: provider.PoisonDeserialization{Instance: "A", ExecutionID: 1, Error: "e"},
+	}})
+	e.ok(e.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{
+		HistoryDelta: []provider.Event{failed}, Metadata: ended(provider.StatusFailed, "poison"),
+	})), ruleNoReading)
+	_, err := e.p.ReadWithExecution(e.ctx, "A", 1)
+	e.permanent(err, provider.ErrCorrupt, "§5.1: corrupted history: never skip, drop or repair the bad event")
+	if e.p.Admin() != nil {
+		info := e.execution("A", 1)
+		same(e, info.Status, provider.StatusFailed, ruleNoReading)
+		same(e, info.EventCount, 3, ruleNoReading)
+	}
+	err = e.p.AppendWithExecution(e.ctx, "A", 1, []provider.Event{failed})
+	e.permanent(err, provider.ErrDuplicateEvent, "§5.2 step 7: event 99999 is appended")
+}
 
 // Appending nothing succeeds and leaves no trace, for known and unknown
 // instances.
@@ -107,30 +164,25 @@ func executionsBeyond(e *env) {
 	}
 }
 
-// Every error says which call failed, by the method's name in snake case.
-func errorsNameOperation(e *env) {
-	const token = "no-such-token"
-	zero := []provider.Event{event("A", 1, 0, provider.OrchestrationCompleted{})}
-	calls := map[string]error{
-		"fetch_orchestration_item": func() error {
-			_, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{})
-			return err
-		}(),
-		"fetch_work_item":               func() error { _, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{}); return err }(),
-		"ack_orchestration_item":        e.p.AckOrchestrationItem(e.ctx, provider.AckOrchestrationParams{LockToken: token, ExecutionID: 1}),
-		"abandon_orchestration_item":    e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: token}),
-		"renew_orchestration_item_lock": e.p.RenewOrchestrationItemLock(e.ctx, token, held),
-		"ack_work_item":                 e.p.AckWorkItem(e.ctx, token, nil),
-		"abandon_work_item":             e.p.AbandonWorkItem(e.ctx, provider.AbandonParams{LockToken: token}),
-		"renew_work_item_lock":          e.p.RenewWorkItemLock(e.ctx, token, held),
-		"append_with_execution":         e.p.AppendWithExecution(e.ctx, "A", 1, zero),
-		"enqueue_for_worker":            e.p.EnqueueForWorker(e.ctx, startItem("A")),
-		"enqueue_for_orchestrator":      e.p.EnqueueForOrchestrator(e.ctx, activityItem("A", 2), 0),
+// Events may be stored in any order, in one turn, by several turns and outside of turns. Every reader has them by id.
+func eventsByID(e *env) {
+	at := func(id uint64) provider.Event { return event("A", 1, id, provider.ExternalSubscribed{Name: "go"}) }
+	e.create("A")
+	e.enqueue(raised("A", "go"))
+	e.commit(e.fetchInstance("A", held), provider.AckOrchestrationParams{HistoryDelta: []provider.Event{at(9), at(7), at(8)}})
+	e.appendEvents("A", 1, at(5), at(3))
+	e.appendEvents("A", 1, at(4))
+	want := []provider.Event{started("A", 1), at(3), at(4), at(5), at(7), at(8), at(9)}
+	e.sameEvents(e.read("A"), want, ruleByID)
+	e.sameEvents(e.history("A", 1), want, ruleByID)
+	for _, read := range []func() ([]provider.Event, error){
+		func() ([]provider.Event, error) { return e.admin().ReadHistory(e.ctx, "A") },
+		func() ([]provider.Event, error) { return e.admin().ReadHistoryWithExecutionID(e.ctx, "A", 1) },
+	} {
+		events, err := read()
+		e.ok(err, ruleByID)
+		e.sameEvents(events, want, ruleByID)
 	}
-	const rule = "§2.3: Operation: method name in snake_case; Error() == Operation + \": \" + Message"
-	for operation, err := range calls {
-		e.refused(err, rule+" ("+operation+")")
-		failure, _ := errors.AsType[*provider.Error](err)
-		same(e, failure.Operation, operation, rule)
-	}
+	e.enqueue(raised("A", "go"))
+	e.sameEvents(e.fetchInstance("A", held).Item.History, want, ruleByID)
 }

@@ -1,16 +1,10 @@
 package providertest
 
-import (
-	"slices"
+import "github.com/duroxide/duroxide-go/provider"
 
-	"github.com/duroxide/duroxide-go/provider"
-)
-
-// moreKV covers what the reference's key-value scenarios leave out: here how
-// changes are applied and merged, in more_kv_data.go odd data, isolation and
-// atomicity.
-func moreKV() category {
-	return category{name: "more kv", scenarios: slices.Concat([]scenario{
+// kvChangeScenarios are those of "kv store" about how changes are applied and merged.
+func kvChangeScenarios() []scenario {
+	return []scenario{
 		{"last_of_several_sets_wins", lastOfSeveralSetsWins},
 		{"clear_after_set_in_one_turn", clearAfterSetInOneTurn},
 		{"set_after_clear_of_an_unknown_key", setAfterClearOfAnUnknownKey},
@@ -37,7 +31,7 @@ func moreKV() category {
 		{"deletion_frees_the_id", deletionFreesTheID},
 		{"pruning_leaves_running_changes", pruningLeavesRunningChanges},
 		{"pruning_between_executions", pruningBetweenExecutions},
-	}, kvDataScenarios())}
+	}
 }
 
 // Of several sets of a key in one turn the last counts.

@@ -11,23 +11,21 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// morePayloads checks that what is stored comes back as it was: every kind of
+// payloads checks that what is stored comes back as it was: every kind of
 // event and message, texts of every size and alphabet, ids byte for byte.
-func morePayloads() category {
-	return category{"more payloads", []scenario{
+func payloads() category {
+	return category{"payloads", []scenario{
 		{"every_event_kind_round_trips", eventKindsRoundTrip},
 		{"every_message_variant_round_trips", messagesRoundTrip},
 		{"every_activity_form_round_trips", activitiesRoundTrip},
 		{"every_error_detail_round_trips", errorDetailsRoundTrip},
 		{"large_numbers_round_trip", numbersRoundTrip},
-
 		{"sizes_of_events", sizesOfEvents},
 		{"sizes_of_messages", sizesOfMessages},
 		{"sizes_of_activities_and_results", sizesOfActivities},
 		{"sizes_of_outputs", sizesOfOutputs},
 		{"sizes_of_custom_status", sizesOfCustomStatus},
 		{"sizes_of_kv_values", sizesOfKVValues},
-
 		{"odd_texts_in_events", textsInEvents},
 		{"odd_texts_in_messages", textsInMessages},
 		{"odd_texts_in_activities", textsInActivities},
@@ -35,7 +33,6 @@ func morePayloads() category {
 		{"invalid_utf8_becomes_the_replacement_character", invalidUTF8},
 		{"invalid_utf8_in_columns_is_that_of_the_events", invalidUTF8InColumns},
 		{"long_names_and_versions", longNames},
-
 		{"instance_ids_are_compared_byte_for_byte", instanceIDsByteForByte},
 		{"odd_texts_as_instance_ids", textsAsIDs},
 		{"event_names_are_kept_byte_for_byte", namesByteForByte},
@@ -45,7 +42,6 @@ func morePayloads() category {
 		{"ids_that_are_no_text_are_refused_or_work", nonTextIDs},
 		{"names_that_are_no_text_meet_nobody", nonTextMeetsNobody},
 		{"ids_that_are_no_text_delete_nobody", nonTextDeletesNobody},
-
 		{"row_keys_win_over_the_json", rowKeysWin},
 		{"events_written_by_others_are_read", foreignEvents},
 	}}
@@ -54,10 +50,6 @@ func morePayloads() category {
 const (
 	ruleRoundTrip = "§3: events and items are stored as JSON and mean the same when read back"
 	ruleSizes     = "Config.MaxPayload: the largest payload, which the contract expects of every store; §11.2: NVARCHAR(MAX)"
-	ruleTexts     = "§3.6: inputs, outputs, results, event data, KV values and custom status are opaque strings"
-	ruleByteIDs   = "§2.2: instance_id: non-empty string, compared byte-for-byte, case-sensitive"
-	ruleLongIDs   = "§2.2: size the key column for ≥ 255 characters and reject longer ids with a permanent error rather than truncating"
-	ruleRowKeys   = "§3.2: a Go reader MUST trust the row keys, not the JSON, for identity"
 )
 
 // details are failures of every sort.

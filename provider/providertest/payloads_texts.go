@@ -9,6 +9,13 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
+const (
+	ruleTexts   = "§3.6: inputs, outputs, results, event data, KV values and custom status are opaque strings"
+	ruleByteIDs = "§2.2: instance_id: non-empty string, compared byte-for-byte, case-sensitive"
+	ruleLongIDs = "§2.2: size the key column for ≥ 255 characters and reject longer ids with a permanent error rather than truncating"
+	ruleRowKeys = "§3.2: a Go reader MUST trust the row keys, not the JSON, for identity"
+)
+
 // oddTexts are valid texts that careless escaping, trimming, normalising or
 // string building would change.
 var oddTexts = []string{

@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// kvDataScenarios are those of "more kv" about odd data, isolation between keys
+// kvDataScenarios are those of "kv store" about odd data, isolation between keys
 // and instances, and atomicity.
 func kvDataScenarios() []scenario {
 	return []scenario{

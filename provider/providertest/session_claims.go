@@ -10,10 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreSessions covers what the reference's session scenarios leave out: here who
-// gets which item, in more_session_leases.go what leases and time do.
-func moreSessions() category {
-	return category{name: "more sessions", scenarios: slices.Concat([]scenario{
+// sessionClaimScenarios are those of "sessions" about who gets which item.
+func sessionClaimScenarios() []scenario {
+	return []scenario{
 		{"lowest_row_id_across_sessions", lowestRowIDAcrossSessions},
 		{"foreign_sessions_do_not_block_the_queue", foreignSessionsDoNotBlockTheQueue},
 		{"foreign_sessions_do_not_block_their_tag", foreignSessionsDoNotBlockTheirTag},
@@ -32,7 +31,7 @@ func moreSessions() category {
 		{"hidden_session_item_is_skipped", hiddenSessionItemIsSkipped},
 		{"hidden_session_item_returns_to_its_place", hiddenSessionItemReturnsToItsPlace},
 		{"instance_deletion_leaves_sessions", instanceDeletionLeavesSessions},
-	}, leaseScenarios())}
+	}
 }
 
 // Among items with and without sessions the oldest eligible one comes first.

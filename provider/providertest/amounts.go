@@ -3,14 +3,17 @@ package providertest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreAmounts covers that nothing is cut off where a page, a batch or a default limit of
+// amounts covers that nothing is cut off where a page, a batch or a default limit of
 // a database would end, by as many rows of a kind as [Config.Rows] says.
-func moreAmounts() category {
-	return category{"more amounts", []scenario{
+func amounts() category {
+	return category{"amounts", []scenario{
+		{"hundreds_of_effects_in_one_ack", hundredsOfEffects},
+
 		{"events_of_an_execution", manyEvents},
 		{"messages_of_an_instance", manyMessages},
 		{"activities_of_a_turn", manyActivities},
@@ -19,6 +22,30 @@ func moreAmounts() category {
 		{"executions_of_an_instance", manyExecutions},
 		{"messages_carried_into_an_execution", manyCarried},
 	}}
+}
+
+// One ack carries hundreds of events, activities, messages and cancellations.
+func hundredsOfEffects(e *env) {
+	const n = 400
+	const rule = "§5.2: large deltas: at least hundreds of events and items per ack"
+	var turn provider.AckOrchestrationParams
+	for i := range uint64(n) {
+		turn.HistoryDelta = append(turn.HistoryDelta,
+			event("A", 1, 2+i, provider.ActivityScheduled{Name: fmt.Sprint("Charge", i), Input: "{}"}))
+		turn.WorkerItems = append(turn.WorkerItems, activityItem("A", 2+i))
+		turn.OrchestratorItems = append(turn.OrchestratorItems, raised("A", strconv.FormatUint(i, 10)))
+		if i%2 == 0 {
+			turn.CancelledActivities = append(turn.CancelledActivities, ref("A", 2+i))
+		}
+	}
+	e.createWith("A", turn)
+	got := e.fetchInstance("A", held)
+	e.sameEvents(got.Item.History, append([]provider.Event{started("A", 1)}, turn.HistoryDelta...), rule)
+	e.batch(got, rule, turn.OrchestratorItems...)
+	for i := uint64(1); i < n; i += 2 {
+		e.claim(provider.FetchWorkParams{LockTimeout: held}, 2+i, rule)
+	}
+	e.fetchNoWork(provider.FetchWorkParams{}, rule)
 }
 
 // All events come back, in order, by each way to read them.

@@ -2,10 +2,12 @@ package providertest
 
 import "github.com/duroxide/duroxide-go/provider"
 
-// moreStatus covers where an execution's status and output come from: from the turn's
+// executionStatus covers where an execution's status and output come from: from the turn's
 // metadata alone.
-func moreStatus() category {
-	return category{"more status", []scenario{
+func executionStatus() category {
+	return category{"execution status", []scenario{
+		{"completed_at_is_set_for_terminal_states_only", completedAtOfStates},
+
 		{"terminal_event_without_status_leaves_it_running", eventsSetNoStatus},
 		{"status_without_terminal_event_counts", statusWithoutEvent},
 		{"status_that_differs_from_the_events_wins", statusAgainstEvents},
@@ -20,7 +22,29 @@ func moreStatus() category {
 const (
 	ruleNotDerived = "§5.2: metadata: facts the runtime extracted from the delta; provider stores them and MUST NOT derive them itself"
 	ruleSetsStatus = "§5.2 step 8: if Status given: set status, output on the execution row"
+	ruleCompleted  = "§5.2 step 8: completed_at = now for Completed, Failed and ContinuedAsNew; leave NULL for Running (P29)"
 )
+
+// Each terminal status ends the execution at a time, also in an ack without
+// events; Running does not.
+func completedAtOfStates(e *env) {
+	states := []provider.Status{provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew, provider.StatusRunning}
+	for _, status := range states {
+		instance := string(status)
+		e.create(instance)
+		samePtr(e, e.execution(instance, 1).CompletedAt, nil, ruleCompleted)
+		e.turn(instance, provider.AckOrchestrationParams{Metadata: ended(status, "out")})
+		got := e.execution(instance, 1)
+		same(e, got.Status, status, "§5.2 step 8: set status, output on the execution row; happens also with an empty delta")
+		samePtr(e, got.Output, new("out"), "§5.2 step 8: set status, output on the execution row")
+		if !status.Terminal() {
+			samePtr(e, got.CompletedAt, nil, ruleCompleted)
+			continue
+		}
+		e.check(got.CompletedAt != nil && !got.CompletedAt.Before(got.StartedAt), ruleCompleted,
+			"%s: completed %s, started %v", status, render(got.CompletedAt), got.StartedAt)
+	}
+}
 
 // hasOutcome asserts an execution's status and output, and that the instance shows those
 // of its current execution.

@@ -1,8 +1,6 @@
 package providertest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,10 +8,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// moreFetching checks what the reference's scenarios leave out of §5.1: which
-// instance a fetch picks, what it tells about it, and whom it must pass over.
-func moreFetching() category {
-	return category{"more fetching", []scenario{
+// fetching checks which instance a fetch picks, what it tells about it, and whom
+// it must pass over (§5.1).
+func fetching() category {
+	return category{"fetching", []scenario{
 		{"candidates_in_row_order", candidatesInRowOrder},
 		{"batch_in_row_order_whatever_the_due_time", batchInRowOrder},
 		{"delayed_messages_stay_out_of_the_batch", delayedStayOut},
@@ -25,7 +23,6 @@ func moreFetching() category {
 		{"crowds_that_come_due_together_hide_nobody", crowdsDue},
 		{"crowds_of_activities_that_come_due_together", crowdsOfActivities},
 		{"lost_race_means_the_next_candidate", lostRaceMeansNext},
-
 		{"context_from_the_instance_row", contextFromRow},
 		{"context_from_appended_history", contextFromAppendedHistory},
 		{"context_from_acks_without_metadata", contextFromAckedHistory},
@@ -34,7 +31,6 @@ func moreFetching() category {
 		{"context_from_the_first_of_two_starts", contextFromFirstStart},
 		{"duplicate_start_changes_nothing", duplicateStart},
 		{"continue_as_new_batch_reports_the_old_execution", continueAsNewReportsOld},
-
 		{"orphans_never_starve_others", orphansNeverStarve},
 		{"orphans_wait_for_their_start_uncounted", orphansWaitUncounted},
 		{"orphan_mixes_are_kept", orphanMixesKept},
@@ -46,7 +42,6 @@ func moreFetching() category {
 		{"hidden_start_hides_its_instance", hiddenStartHidesInstance},
 		{"messages_wait_for_a_hidden_continue_as_new", messagesWaitForContinueAsNew},
 		{"delayed_duplicate_start_blocks_nobody", delayedDuplicateStart},
-
 		{"undecodable_message_is_left_out", undecodableLeftOut},
 		{"undecodable_message_becomes_a_dead_letter", undecodableBecomesDeadLetter},
 		{"undecodable_message_alone_means_the_next_candidate", undecodableAlone},
@@ -54,10 +49,6 @@ func moreFetching() category {
 		{"undecodable_message_counts_its_attempts", undecodableAttempts},
 		{"damaged_start_event_leaves_the_name_to_the_start", damagedStartEvent},
 		{"corrupted_history_is_reported_and_starves_nobody", corruptedStarvesNobody},
-
-		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},
-		{"long_poll_delivers_what_becomes_due", longPollSeesDue},
-		{"long_poll_ends_with_its_context", longPollEndsWithContext},
 	}}
 }
 
@@ -305,89 +296,5 @@ func lostRaceMeansNext(e *env) {
 			})
 		}
 		same(e, len(instances), n, ruleTwoFetch)
-	}
-}
-
-// A fetch that may wait returns a message that is queued while it waits.
-func longPollSeesMessage(e *env) {
-	e.needsLongPolling()
-	e.together(2, func(i int) error {
-		if i == 1 {
-			time.Sleep(e.lease / 4)
-			return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0)
-		}
-		got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
-			LockTimeout: held, PollTimeout: e.patience(),
-		})
-		if err == nil && got == nil {
-			return violation(ruleLongPoll, "nothing within %v, although a message came after %v", e.patience(), e.lease/4)
-		}
-		return err
-	})
-	e.together(2, func(i int) error {
-		if i == 1 {
-			time.Sleep(e.lease / 4)
-			return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2))
-		}
-		got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-		if err == nil && got == nil {
-			return violation(ruleLongPoll, "nothing within %v, although an activity came after %v", e.patience(), e.lease/4)
-		}
-		return err
-	})
-}
-
-// A fetch that may wait returns what becomes available by time alone: a delayed
-// message and an expired lease.
-func longPollSeesDue(e *env) {
-	e.needsLongPolling()
-	due := time.Now().Add(e.lease)
-	e.enqueueLater(startItem("A"), e.lease)
-	turn, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
-	e.ok(err, ruleLongPoll)
-	e.check(turn != nil, ruleLongPoll, "nothing within %v, although a start was due after %v", e.patience(), e.lease)
-	e.notBefore(due, ruleDelay)
-
-	e.enqueueWork(activityItem("A", 2))
-	due = time.Now().Add(e.lease)
-	e.fetchWork(e.lease)
-	work, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-	e.ok(err, ruleLongPoll)
-	e.check(work != nil, ruleLongPoll, "nothing within %v, although a lease ended after %v", e.patience(), e.lease)
-	e.notBefore(due, ruleLease)
-}
-
-// A waiting fetch returns when its context ends, with an error that says so, and
-// takes nothing.
-func longPollEndsWithContext(e *env) {
-	e.needsLongPolling()
-	const rule = "Provider: a cancelled context is reported as a retryable error that wraps the context's error"
-	for name, fetch := range map[string]func(ctx context.Context) error{
-		"orchestration": func(ctx context.Context) error {
-			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
-			return err
-		},
-		"activity": func(ctx context.Context) error {
-			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-			return err
-		},
-	} {
-		ctx, cancel := context.WithTimeout(e.ctx, e.lease/4)
-		start := time.Now()
-		err := fetch(ctx)
-		took := time.Since(start)
-		cancel()
-		e.check(errors.Is(err, context.DeadlineExceeded) && provider.IsRetryable(err), rule, "%s fetch: %v", name, err)
-		e.check(took < e.patience()/2, rule, "%s fetch ended after %v, its context after %v", name, took, e.lease/4)
-	}
-	e.enqueue(startItem("A"))
-	e.fetchInstance("A", held)
-}
-
-// needsLongPolling skips the scenario when the store answers at once.
-func (e *env) needsLongPolling() {
-	e.Helper()
-	if !e.config.LongPolling {
-		e.Skip("the store does not honour PollTimeout")
 	}
 }
