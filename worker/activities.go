@@ -53,7 +53,7 @@ func (c *call) settle(take *taking) {
 	defer c.cancel(nil)
 	defer c.end()
 	var stop func()
-	c.settling, stop = newSettling(c.ctx, c.worker.options.ActivityLockTimeout, &c.worker.outage, take)
+	c.settling, stop = newSettling(c.ctx, c.worker.options.ActivityLockTimeout, c.worker.outage, take)
 	defer stop()
 	for v := c.verdict; v != nil; {
 		v = c.apply(c.ctx, v)

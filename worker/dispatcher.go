@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // dispatcher finds work for the slots of a worker. Work
@@ -46,10 +47,10 @@ func (w *Worker) dispatch(ctx, work context.Context) (stop func()) {
 	d.acks = &activityAcks{dispatcher: d, apart: ackApart}
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
-		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts
+		w.loops.Go(func() { d.look(outage.OpFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts
 	}
 	if len(activities) > 0 {
-		w.loops.Go(func() { d.look(opFetchWork, d.activitiesAwaited) }) //nolint:contextcheck // as above
+		w.loops.Go(func() { d.look(outage.OpFetchWork, d.activitiesAwaited) }) //nolint:contextcheck // as above
 	}
 	return stop
 }
@@ -61,7 +62,7 @@ const mostLooks = 8
 // three in a row have found that there are more, two looks at a time follow, then four and eight: a store
 // may commit together what comes together, and slots for which there is work do not stand idle.
 func (d *dispatcher) look(operation string, await func(most int) []*taking) {
-	backoff := lookBackoff{outage: &d.worker.outage}
+	backoff := outage.NewBackoff(d.worker.outage)
 	most, found := 1, 0
 	for looks := await(most); len(looks) > 0; looks = await(most) {
 		var others sync.WaitGroup
@@ -75,14 +76,14 @@ func (d *dispatcher) look(operation string, await func(most int) []*taking) {
 		} else if found >= 3 {
 			most = min(2*most, mostLooks)
 		}
-		backoff.wait(d.ctx, err)
+		backoff.Wait(d.ctx, err)
 	}
 }
 
 // lookFor makes a look, which may wait in the store.
 func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
 	taken, err := d.takeFor(operation, k, wait)
-	d.worker.outage.observe(d.ctx, operation, err)
+	d.worker.outage.Observe(d.ctx, operation, err)
 	k.answered(taken, err)
 	k.finish()
 	return err
@@ -93,11 +94,11 @@ func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
 func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.Taken, error) {
 	params := k.ask()
 	if k.turn == nil || !wait {
-		defer d.worker.outage.expect(d.ctx, operation, 0)()
+		defer d.worker.outage.Expect(d.ctx, operation, 0)()
 		return d.worker.store.Take(d.ctx, params)
 	}
 	params.Wait = d.worker.pollTimeout()
-	defer d.worker.outage.expect(d.ctx, operation, params.Wait)()
+	defer d.worker.outage.Expect(d.ctx, operation, params.Wait)()
 	ctx, interrupt := context.WithCancel(d.ctx)
 	defer interrupt()
 	d.turns.waiting(interrupt)
@@ -110,6 +111,15 @@ func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.T
 		d.turns.cannotWait()
 	}
 	return taken, err
+}
+
+// pollTimeout is how long a fetch may wait. After a failure it is short: a fetch that
+// waits long for work would be as late to tell that the store is back.
+func (w *Worker) pollTimeout() time.Duration {
+	if w.outage.Ongoing() {
+		return min(w.options.PollTimeout, 100*time.Millisecond)
+	}
+	return w.options.PollTimeout
 }
 
 func (d *dispatcher) turnsAwaited(most int) (looks []*taking) {
@@ -199,7 +209,7 @@ func start[S any](d *dispatcher, all *slots[*S], slot *S, begin func(func()), ru
 // handBack gives back what nobody has tried, again after each failure that may pass, as nobody
 // has it otherwise before its lease ends. When the worker has to stop there is one try.
 func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon func(context.Context, provider.AbandonParams) error) {
-	s, stop := newSettling(d.ctx, lease, &d.worker.outage, nil)
+	s, stop := newSettling(d.ctx, lease, d.worker.outage, nil)
 	defer stop()
 	_, err := s.do(func(ctx context.Context) error {
 		return abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
@@ -220,10 +230,3 @@ func (d *dispatcher) settle(kept chan struct{}, work decided, k *taking) {
 	work.settle(k)
 	k.finish()
 }
-
-// Operations of the store, as the log names them.
-const (
-	opFetchTurn = "fetch_orchestration_item"
-	opSettle    = "acknowledge"
-	opFetchWork = "fetch_work_item"
-)

@@ -30,8 +30,8 @@ package worker
 // ends while they run), cancellation.go, heartbeat.go, late.go (those that begin too late or
 // run for too long), session.go, syscall.go (built-in ones); for both verdict.go (what becomes
 // of the work), settle.go and kept.go (what is finished and not yet in the store), payloads.go (the codec), hooks.go,
-// outage.go (a store that is away), unknown.go and unknown_watch.go
+// unknown.go and unknown_watch.go
 // (work whose code nobody has), held_watch.go (what is told of it), unserved.go (sessions and tags without results),
 // recent.go.
 //
-// Package internal/leases renews leases.
+// Packages: internal/leases renews leases, internal/outage tells of a store that is away.

@@ -4,35 +4,12 @@ import (
 	"context"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
-
-// How long a dispatcher waits before it looks again.
-func TestLookBackoff(t *testing.T) {
-	t.Parallel()
-	transient, permanent := provider.Retryable("fetch", "busy", nil), provider.Permanent("fetch", "no", nil)
-	synctest.Test(t, func(t *testing.T) {
-		b := lookBackoff{outage: &outage{}}
-		var got []time.Duration
-		for _, err := range []error{
-			nil, transient, transient, transient, transient, transient, transient, permanent, transient, nil, transient,
-		} {
-			before := time.Now()
-			b.wait(t.Context(), err)
-			got = append(got, time.Since(before))
-		}
-		ms := time.Millisecond
-		want := []time.Duration{0, 200 * ms, 400 * ms, 500 * ms, 500 * ms, 500 * ms, 500 * ms, 100 * ms, 500 * ms, 0, 200 * ms}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("waits (-want +got):\n%s", diff)
-		}
-	})
-}
 
 // §7.1: 1, 2, 4, 8, 16, 32, 60, 60 … s.
 func TestUnregisteredDelay(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // turnStore is a store with so many turns, which are given back.
@@ -42,7 +43,7 @@ func TestManyTurnsAreLookedForTogether(t *testing.T) {
 	d.turnRunners = newRunners(&w.loops, ctx.Done())
 	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
 	var got []int
-	d.look(opFetchTurn, func(most int) (looks []*taking) {
+	d.look(outage.OpFetchTurn, func(most int) (looks []*taking) {
 		if len(got) == len(want) {
 			return nil
 		}

@@ -97,7 +97,7 @@ func (w *Worker) keepSessions(ctx context.Context) {
 		case <-cleanup.C:
 			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
 		}
-		if err != nil && !errors.Is(err, context.Canceled) && !w.outage.under() { // which is told already
+		if err != nil && !errors.Is(err, context.Canceled) && !w.outage.Ongoing() { // which is told already
 			w.options.Logger.WarnContext(ctx, "renewing or cleaning up sessions failed", "error", err)
 		}
 	}
@@ -114,7 +114,7 @@ func (w *Worker) owners() (owners []string) {
 // releaseSessions ends the leases of sessions whose owners end with the worker, so that others need not wait
 // for that. A node with a NodeID may come back for its own.
 func (w *Worker) releaseSessions(ctx context.Context) {
-	if w.options.NodeID != "" || !w.sessions.used() || w.outage.under() {
+	if w.options.NodeID != "" || !w.sessions.used() || w.outage.Ongoing() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, settleGrace)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // keptPerSlot bounds the finished pieces of work of one slot that the store has not taken
@@ -38,13 +39,13 @@ type settling struct {
 	calls context.Context //nolint:containedctx // as above
 	// lease is how long a call is made again that the store fails while it renews the lease.
 	lease  time.Duration
-	outage *outage
+	outage *outage.Watch
 	// take, if not nil, is what an acknowledgement takes beside. Its slots need not wait for a call that is repeated.
 	take *taking
 }
 
 // newSettling returns it and what ends its calls.
-func newSettling(work context.Context, lease time.Duration, o *outage, take *taking) (_ settling, stop func()) {
+func newSettling(work context.Context, lease time.Duration, o *outage.Watch, take *taking) (_ settling, stop func()) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(work))
 	watched := context.AfterFunc(work, func() {
 		timer := time.AfterFunc(settleGrace, cancel)
@@ -61,14 +62,14 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 	for pause := firstSettlePause; ; pause = min(2*pause, longestSettlePause) {
 		last := s.work.Err() != nil
 		tries++
-		returned := s.outage.expect(s.calls, opSettle, 0)
+		returned := s.outage.Expect(s.calls, outage.OpSettle, 0)
 		err = call(s.calls)
 		returned()
-		s.outage.observe(s.calls, opSettle, nil) // an error is no silence, and is not told: the looks fail too
+		s.outage.Observe(s.calls, outage.OpSettle, nil) // an error is no silence, and is not told: the looks fail too
 		switch {
 		case err == nil:
 			if tries > 1 {
-				s.outage.recovered()
+				s.outage.Recovered()
 			}
 			return tries, nil
 		case errors.Is(err, provider.ErrLockLost), !provider.IsRetryable(err), last, s.calls.Err() != nil:
@@ -81,7 +82,7 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 		if !time.Now().Before(giveUp) {
 			return tries, err
 		}
-		_ = s.outage.pause(s.work, pause-rand.N(pause/2)) //nolint:gosec // no secret; the loop looks whether the work's time is over
+		_ = s.outage.Pause(s.work, pause-rand.N(pause/2)) //nolint:gosec // no secret; the loop looks whether the work's time is over
 	}
 }
 

@@ -1,9 +1,12 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,11 +14,12 @@ import (
 
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // settle settles work whose lease is 5 s long with the answers, of which the last repeats.
 func settle(work context.Context, answers ...error) (tries int, err error) {
-	o := &outage{logger: slog.New(slog.DiscardHandler), failing: map[string]int{}}
+	o := outage.New(slog.New(slog.DiscardHandler))
 	s, stop := newSettling(work, 5*time.Second, o, nil)
 	defer stop()
 	n := 0
@@ -143,31 +147,6 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 	})
 }
 
-// Whoever waits for the store goes on when a call succeeds that had failed.
-func TestRecoveryEndsPauses(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		o := outage{logger: slog.New(slog.DiscardHandler), failing: map[string]int{}}
-		o.observe(t.Context(), "fetch_work_item", errBusy)
-		began := time.Now()
-		time.AfterFunc(time.Second, func() { o.observe(t.Context(), "fetch_work_item", nil) })
-		_ = o.pause(t.Context(), time.Hour)
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("paused for %v", took)
-		}
-		time.AfterFunc(time.Second, o.recovered)
-		_ = o.pause(t.Context(), time.Hour)
-		if took := time.Since(began); took != 2*time.Second {
-			t.Errorf("paused for %v", took)
-		}
-		look := lookBackoff{outage: &o, failures: 7}
-		look.wait(t.Context(), errBusy)
-		if took := time.Since(began); took != 2*time.Second+outageLook {
-			t.Errorf("the next look is after %v", took-2*time.Second)
-		}
-	})
-}
-
 // What is kept is for the same activity, fetched once more, and the oldest goes first.
 func TestKeptResults(t *testing.T) {
 	t.Parallel()
@@ -226,6 +205,78 @@ func TestCallsOfJustCancelledActivitiesRenewAtOnce(t *testing.T) {
 		synctest.Wait()
 		if len(renewed) != 1 || renewed[2*maxRecent] != 0 {
 			t.Errorf("renewed %v", renewed)
+		}
+	})
+}
+
+// silence is how long a call takes before the store counts as away.
+const silence = 5 * time.Second
+
+// A store that does not answer is away like one that fails: it is told when a call takes longer
+// than it may wait and 5 s more, rarely after that, and once when the store is back.
+func TestSilentStoreIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := outage.New(slog.New(slog.NewTextHandler(&log, nil)))
+		returned, forEver := o.Expect(t.Context(), "take", time.Minute), o.Expect(t.Context(), "fetch", math.MaxInt64)
+		time.Sleep(time.Minute + silence - 1)
+		synctest.Wait()
+		returned()
+		forEver()
+		time.Sleep(time.Minute)
+		if log.Len() > 0 {
+			t.Errorf("told of a call that returned in time:\n%s", &log)
+		}
+
+		s, stop := newSettling(t.Context(), time.Hour, o, nil)
+		if _, err := s.do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
+			t.Error(err)
+		}
+		stop()
+		synctest.Wait()
+		for text, want := range map[string]int{
+			`level=ERROR msg="the store fails; its calls are repeated until it is back" operation=acknowledge error="a call has not returned for 5s"`: 1,
+			`level=ERROR msg="the store still fails"`:           1, // after 10 s, and next after 20 more
+			`level=WARN msg="the store is back" failed_for=26s`: 1,
+		} {
+			if n := strings.Count(log.String(), text); n != want {
+				t.Errorf("%d times, want %d: %s\nlog:\n%s", n, want, text, &log)
+			}
+		}
+		if o.Ongoing() {
+			t.Error("the store is still taken for away")
+		}
+	})
+}
+
+// An acknowledgement that does not return and is given up, as its lease is lost, is not repeated: the store is back
+// when it answers something else.
+func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := outage.New(slog.New(slog.NewTextHandler(&log, nil)))
+		work, lost := context.WithCancel(t.Context())
+		s, stop := newSettling(work, time.Hour, o, nil)
+		defer stop()
+		var settled sync.WaitGroup
+		settled.Go(func() {
+			_, _ = s.do(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		})
+		time.Sleep(silence + time.Second)
+		o.Observe(t.Context(), outage.OpFetchWork, nil)
+		if !o.Ongoing() {
+			t.Error("taken for back while the acknowledgement does not return")
+		}
+		lost()
+		settled.Wait()
+		if !o.Ongoing() {
+			t.Error("taken for back before the store has answered")
+		}
+		o.Observe(t.Context(), outage.OpFetchWork, nil)
+		if o.Ongoing() || strings.Count(log.String(), `msg="the store is back"`) != 1 {
+			t.Errorf("still away: %v; log:\n%s", o.Ongoing(), &log)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // taking is one call that takes work, and the slots that it takes work for. A nil taking
@@ -142,17 +143,17 @@ func (k *taking) noteActivities() {
 
 // observe tells the outage how the looks beside an acknowledgement went.
 func (k *taking) observe(taken provider.Taken) {
-	d, o := k.dispatcher, &k.dispatcher.worker.outage
+	d, o := k.dispatcher, k.dispatcher.worker.outage
 	failed := taken.Err != nil
 	if k.asked.Turn != nil {
 		if failed && taken.Turn == nil {
-			o.observe(d.ctx, opFetchTurn, taken.Err)
+			o.Observe(d.ctx, outage.OpFetchTurn, taken.Err)
 			return // and the activities were not looked for
 		}
-		o.observe(d.ctx, opFetchTurn, nil)
+		o.Observe(d.ctx, outage.OpFetchTurn, nil)
 	}
 	if len(k.asked.Work) > 0 {
-		o.observe(d.ctx, opFetchWork, taken.Err)
+		o.Observe(d.ctx, outage.OpFetchWork, taken.Err)
 	}
 }
 

@@ -47,7 +47,7 @@ func (t *turn) settle(take *taking) {
 	defer t.cancel(nil)
 	defer t.lease.Stop()
 	var stop func()
-	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, &t.worker.outage, take)
+	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, t.worker.outage, take)
 	defer stop()
 	for v := t.verdict; v != nil; {
 		v = t.apply(t.ctx, v)

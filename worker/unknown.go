@@ -36,7 +36,7 @@ func (w *Worker) offered(key workKey, event uint64, attempt uint32) offer {
 // come back later than this one.
 func (w *Worker) hopeless(o offer) bool {
 	since := o.since
-	if back := w.outage.steadySince(); back.After(since) {
+	if back := w.outage.SteadySince(); back.After(since) {
 		since = back
 	}
 	return w.options.UnknownCodeTimeout > 0 && time.Since(since) >= w.options.UnknownCodeTimeout

@@ -95,7 +95,7 @@ func (u *unknownWatch) steadyFor() time.Duration {
 	if now.Round(0).Sub(u.looked.Round(0)) > u.worker.requestPatience()/2 { // by the wall clock, which also counts sleep
 		u.steady = now
 	}
-	if back := u.worker.outage.steadySince(); back.After(u.steady) {
+	if back := u.worker.outage.SteadySince(); back.After(u.steady) {
 		u.steady = back
 	}
 	u.looked = now

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // allVerdicts lets cmp look into verdicts.
@@ -65,6 +66,7 @@ func TestVerdictsOfTurns(t *testing.T) {
 			turn.worker.options.UnregisteredBackoff, turn.worker.options.UnregisteredBackoffMax = delay, delay
 			turn.worker.options.Logger = slog.New(slog.DiscardHandler)
 			turn.worker.registry, turn.worker.cache = registry.New(), newCache(turn.worker.options)
+			turn.worker.outage = outage.New(turn.worker.options.Logger)
 			turn.fetched.AttemptCount = max(1, test.attempt)
 			if test.change != nil {
 				test.change(turn)
@@ -128,7 +130,7 @@ func TestVerdictAfterARefusal(t *testing.T) {
 		renew: renews(nil), ack: func(string) error { return provider.Permanent("ack", "no", nil) },
 	}), "1")
 	var stop func()
-	c.settling, stop = newSettling(context.WithoutCancel(c.ctx), time.Minute, &c.worker.outage, nil)
+	c.settling, stop = newSettling(context.WithoutCancel(c.ctx), time.Minute, c.worker.outage, nil)
 	defer stop()
 	got := c.apply(c.ctx, complete{provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2}})
 	if diff := cmp.Diff(verdict(giveBack{Delay: 100 * time.Millisecond}), got); diff != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/adapt"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // Worker runs orchestrations and activities. Make it with [New].
@@ -34,7 +35,7 @@ type Worker struct {
 	// lent counts the turns that are waited for outside their slots.
 	lent     atomic.Int32
 	cache    *cache
-	outage   outage
+	outage   *outage.Watch
 	unserved unserved
 	kept     keptResults
 	live     liveCalls
@@ -76,7 +77,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	}
 	full := observed.Store(adapt.Store(store), options.Hook)
 	w := &Worker{
-		outage: outage{logger: options.Logger, failing: map[string]int{}},
+		outage: outage.New(options.Logger),
 		unserved: unserved{
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 		},
@@ -137,7 +138,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer leave()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	w.outage.closed = func() { end(errStoreClosed) }
+	w.outage.Closed = func() { end(errStoreClosed) }
 	// work outlives ctx by the shutdown timeout.
 	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)

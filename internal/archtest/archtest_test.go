@@ -179,6 +179,12 @@ var table = []Rule{
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
 	},
 	{
+		From:      Set{"./worker/internal/outage"},
+		Forbidden: anythingBut("std", "./provider", "./internal/clock"),
+		Reach:     Directly,
+		Why:       "a store is away for all parts of a worker at once, whatever they were calling it for",
+	},
+	{
 		From:      Set{"./worker/internal/leases"},
 		Forbidden: anythingBut("std", "./provider"),
 		Reach:     Directly,

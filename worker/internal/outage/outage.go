@@ -1,4 +1,9 @@
-package worker
+// Package outage notices that a store is away, and says so in the log: when it goes, ever more rarely while it is away,
+// and when it is back.
+//
+// All parts of a worker report their calls to one [Watch], or each would log the same. Whoever repeats a failed call
+// waits in [Watch.Pause], which ends when another call succeeds. A [Backoff] paces calls that look for work.
+package outage
 
 import (
 	"context"
@@ -30,12 +35,11 @@ const silence = 5 * time.Second
 // now and then would otherwise be told away and back again and again.
 const shortest = time.Second
 
-// outage tells of a store that is away: when it goes, ever more rarely while it is away,
-// and when it is back. All slots share it, or each would tell the same.
-type outage struct {
+// Watch tells of a store that is away.
+type Watch struct {
 	logger *slog.Logger
-	// closed ends the worker, because its store was closed.
-	closed func()
+	// Closed is called when the store was closed. It is set before the first call is observed.
+	Closed func()
 
 	mu sync.Mutex
 	// failing counts the failures in a row of each operation that fails.
@@ -58,14 +62,26 @@ type outage struct {
 	back chan struct{}
 }
 
-// observe takes note of how a call ended. One that ended with its context says nothing
+// New returns a watch that logs there.
+func New(logger *slog.Logger) *Watch {
+	return &Watch{logger: logger, failing: map[string]int{}}
+}
+
+// Operations of the store, as the log names them.
+const (
+	OpFetchTurn = "fetch_orchestration_item"
+	OpSettle    = "acknowledge"
+	OpFetchWork = "fetch_work_item"
+)
+
+// Observe takes note of how a call ended. One that ended with its context says nothing
 // about the store.
-func (o *outage) observe(ctx context.Context, operation string, err error) {
+func (o *Watch) Observe(ctx context.Context, operation string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	if errors.Is(err, provider.ErrClosed) {
-		o.closed()
+		o.Closed()
 		return
 	}
 	o.mu.Lock()
@@ -77,9 +93,9 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 	o.failed(ctx, operation, err)
 }
 
-// expect takes note of a call that does not return: after silence beyond what it may wait, and
+// Expect takes note of a call that does not return: after silence beyond what it may wait, and
 // then as often as it is time to tell again. returned is called when the call has returned.
-func (o *outage) expect(ctx context.Context, operation string, wait time.Duration) (returned func()) {
+func (o *Watch) Expect(ctx context.Context, operation string, wait time.Duration) (returned func()) {
 	began, over, silent := time.Now(), false, false
 	var timer *time.Timer
 	o.mu.Lock()
@@ -108,15 +124,15 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 }
 
 // count counts in silent. The caller has the mutex.
-func (o *outage) count(operation string, n int) {
+func (o *Watch) count(operation string, n int) {
 	if o.silent == nil {
 		o.silent = map[string]int{}
 	}
 	o.silent[operation] += n
 }
 
-// failed is observe for a failure. The caller has the mutex.
-func (o *outage) failed(ctx context.Context, operation string, err error) {
+// failed notes a failure. The caller has the mutex.
+func (o *Watch) failed(ctx context.Context, operation string, err error) {
 	now := time.Now()
 	if len(o.failing) == 0 {
 		o.since, o.told = now, false
@@ -141,15 +157,15 @@ func (o *outage) failed(ctx context.Context, operation string, err error) {
 	}
 }
 
-func (o *outage) answered(ctx context.Context, operation string) {
+func (o *Watch) answered(ctx context.Context, operation string) {
 	// Nobody repeats an acknowledgement that did not return and was given up, so another call tells.
-	givenUp := o.failing[opSettle] > 0 && o.silent[opSettle] == 0
+	givenUp := o.failing[OpSettle] > 0 && o.silent[OpSettle] == 0
 	if o.failing[operation] == 0 && !givenUp {
 		return
 	}
 	delete(o.failing, operation)
 	if givenUp {
-		delete(o.failing, opSettle)
+		delete(o.failing, OpSettle)
 	}
 	o.wake()
 	if len(o.failing) == 0 {
@@ -160,24 +176,24 @@ func (o *outage) answered(ctx context.Context, operation string) {
 	}
 }
 
-// recovered is told of a call that succeeded after it had failed.
-func (o *outage) recovered() {
+// Recovered is told of a call that succeeded after it had failed.
+func (o *Watch) Recovered() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.wake()
 }
 
 // wake ends all pauses.
-func (o *outage) wake() {
+func (o *Watch) wake() {
 	if o.back != nil {
 		close(o.back)
 		o.back = nil
 	}
 }
 
-// pause waits before a call that failed is made again: for so long, until the store answers
+// Pause waits before a call that failed is made again: for so long, until the store answers
 // another call of which the same is true, or until ctx ends, whose error it returns.
-func (o *outage) pause(ctx context.Context, d time.Duration) error {
+func (o *Watch) Pause(ctx context.Context, d time.Duration) error {
 	o.mu.Lock()
 	if o.back == nil {
 		o.back = make(chan struct{})
@@ -194,16 +210,16 @@ func (o *outage) pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// under reports whether the store is away.
-func (o *outage) under() bool {
+// Ongoing reports whether the store is away.
+func (o *Watch) Ongoing() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.failing) > 0
 }
 
-// steadySince is since when the store has answered: the zero time if it always did, now
+// SteadySince is since when the store has answered: the zero time if it always did, now
 // while it is away.
-func (o *outage) steadySince() time.Time {
+func (o *Watch) SteadySince() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.failing) > 0 {
@@ -212,33 +228,26 @@ func (o *outage) steadySince() time.Time {
 	return o.steady
 }
 
-// pollTimeout is how long a fetch may wait. After a failure it is short: a fetch that
-// waits long for work would be as late to tell that the store is back.
-func (w *Worker) pollTimeout() time.Duration {
-	if w.outage.under() {
-		return min(w.options.PollTimeout, 100*time.Millisecond)
-	}
-	return w.options.PollTimeout
-}
+// longestLook is how often a worker looks whether a store that is away is back.
+const longestLook = 500 * time.Millisecond
 
-// outageLook is how often a worker looks whether a store that is away is back.
-const outageLook = 500 * time.Millisecond
-
-// lookBackoff paces looks for work that fail.
-type lookBackoff struct {
-	// outage ends a wait when the store is back.
-	outage   *outage
+// Backoff paces looks for work that fail.
+type Backoff struct {
+	watch    *Watch
 	failures int
 }
 
-// wait waits after a look that failed; nil is one that did not.
-func (b *lookBackoff) wait(ctx context.Context, err error) {
+// NewBackoff returns one whose waits end when the store is back.
+func NewBackoff(watch *Watch) *Backoff { return &Backoff{watch: watch} }
+
+// Wait waits after a look that failed; nil is one that did not.
+func (b *Backoff) Wait(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		b.failures = 0
 	case provider.IsRetryable(err):
 		b.failures++
-		_ = b.outage.pause(ctx, min(100*time.Millisecond<<min(b.failures, 10), outageLook))
+		_ = b.watch.Pause(ctx, min(100*time.Millisecond<<min(b.failures, 10), longestLook))
 	default:
 		_ = clock.Sleep(ctx, 100*time.Millisecond)
 	}
