@@ -125,7 +125,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./tsql/internal/...", "!./tsql/internal/server/..."},
-		Forbidden: anythingBut("std", "./tsql/internal/...", "!./tsql/internal/server/..."),
+		Forbidden: append(anythingBut("std", "./tsql/internal/..."), "./tsql/internal/server/..."),
 		Reach:     Directly,
 		Why:       "the front end reads the language, for the generator and for the server alike",
 	},
@@ -134,6 +134,27 @@ var table = []Rule{
 		Forbidden: anythingBut("std", "./tsql/internal/...", "github.com/tidwall/btree", "golang.org/x/text/..."),
 		Reach:     Directly,
 		Why:       "the engine is checked with the driver, so that it must not share code with it; it takes from others only ordered maps and collations",
+	},
+	{
+		From: Set{"./tsql/internal/server/binder"},
+		Forbidden: Set{
+			"./tsql/internal/server/...", "!./tsql/internal/server/execute", "!./tsql/internal/server/fault", "!./tsql/internal/server/function",
+			"!./tsql/internal/server/schema", "!./tsql/internal/server/store", "!./tsql/internal/server/sysview", "!./tsql/internal/server/value",
+		},
+		Reach: Directly,
+		Why:   "what a statement means does not depend on how it runs: no plan, no lock and no session decides about a name, a type or a fault",
+	},
+	{
+		From:      Set{"./tsql/internal/server/planner", "./tsql/internal/server/execute", "./tsql/internal/server/store", "./tsql/internal/server/lock"},
+		Forbidden: Set{"./tsql/internal/server/session", "./tsql/internal/server/define", "./tsql/internal/server/request", "./tsql/internal/server/wire"},
+		Reach:     Transitively,
+		Why:       "a statement is planned and executed for whoever asks; sessions, which run batches of them, stand above",
+	},
+	{
+		From:      Set{"./tsql/internal/server/execute", "./tsql/internal/server/store", "./tsql/internal/server/lock"},
+		Forbidden: Set{"./tsql/internal/server/binder", "./tsql/internal/server/planner"},
+		Reach:     Transitively,
+		Why:       "operators are what a planner builds, and know of no plan",
 	},
 	{
 		From:      Set{"./tsql/tsqltest/..."},

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -169,12 +169,12 @@ func (b *builder) fillColumns(from int, def *syntax.TableDef) error {
 	if from == len(b.t.Columns) {
 		return b.fillStored()
 	}
-	defaults := map[*schema.Column]*plan.Scalar{}
+	defaults := map[*schema.Column]*planner.Scalar{}
 	for i, c := range b.t.Columns[from:] {
 		if c.Default == nil || c.Nullable && !def.Columns[i].WithValues {
 			continue
 		}
-		x, err := plan.Expression(b.env(c.Default.File, b.schemaName()), c.Default.Expr)
+		x, err := planner.Expression(b.env(c.Default.File, b.schemaName()), c.Default.Expr)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (b *builder) fillColumns(from int, def *syntax.TableDef) error {
 }
 
 // initial is the value of a new column in a row that is there already.
-func (b *builder) initial(c *schema.Column, x *plan.Scalar) (value.Value, error) {
+func (b *builder) initial(c *schema.Column, x *planner.Scalar) (value.Value, error) {
 	switch {
 	case c.Identity:
 		return b.t.Identity.Give(c)

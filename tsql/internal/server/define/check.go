@@ -2,7 +2,7 @@ package define
 
 import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 )
@@ -20,7 +20,7 @@ func (b *builder) verify(checks []*schema.Check, foreign []*schema.ForeignKey) e
 		if ck.Untrusted {
 			continue
 		}
-		test, err := plan.RowTest(b.env(ck.File, b.schemaName()), b.t, ck.Expr)
+		test, err := planner.RowTest(b.env(ck.File, b.schemaName()), b.t, ck.Expr)
 		if err != nil {
 			return err
 		}

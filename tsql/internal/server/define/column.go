@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
@@ -166,8 +167,8 @@ func (d *definer) source(x syntax.Expr) string {
 }
 
 // env is what an expression of a table sees when it is compiled.
-func (d *definer) env(file *diag.File, schemaName string) *plan.Env {
-	return &plan.Env{Database: d.db, Server: d.Server(), File: file, Schema: schemaName}
+func (d *definer) env(file *diag.File, schemaName string) *binder.Env {
+	return &binder.Env{Database: d.db, Server: d.Server(), File: file, Schema: schemaName}
 }
 
 // computed finds the types of the computed columns from the given one on.
@@ -185,7 +186,7 @@ func (b *builder) computed(from int) error {
 		for range syntax.All[*syntax.Subquery](c.Computed) {
 			return fault.New(1046)
 		}
-		x, err := plan.RowExpression(b.env(c.File, b.schemaName()), b.t, c.Computed)
+		x, err := planner.RowExpression(b.env(c.File, b.schemaName()), b.t, c.Computed)
 		if err != nil {
 			return err
 		}
@@ -250,7 +251,7 @@ func (b *builder) attachDefault(c *schema.Column, name *syntax.Ident, x syntax.E
 	for range syntax.All[*syntax.Subquery](x) {
 		return fault.New(1046)
 	}
-	if _, err := plan.Expression(b.env(b.File(), b.schemaName()), x); err != nil {
+	if _, err := planner.Expression(b.env(b.File(), b.schemaName()), x); err != nil {
 		return err
 	}
 	df := &schema.Default{Column: c.Ordinal, Expr: x, Text: b.source(x), File: b.File(), SystemNamed: name == nil}

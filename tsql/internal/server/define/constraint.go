@@ -7,7 +7,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -196,7 +196,7 @@ func (b *builder) attachCheck(k *syntax.Constraint, column *schema.Column) error
 	for range syntax.All[*syntax.Subquery](k.Check) {
 		return fault.New(1046)
 	}
-	if _, err := plan.RowTest(b.env(b.File(), b.schemaName()), b.t, k.Check); err != nil {
+	if _, err := planner.RowTest(b.env(b.File(), b.schemaName()), b.t, k.Check); err != nil {
 		return followed(err, 1750)
 	}
 	ck.Header = b.constraintHeader("C", "CK", columnName, k.Name)

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/store"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -15,11 +16,11 @@ import (
 )
 
 // spec describes an index to the store, with its filter compiled.
-func spec(env *plan.Env, ix *schema.Index) (store.IndexSpec, error) {
+func spec(env *binder.Env, ix *schema.Index) (store.IndexSpec, error) {
 	if ix.Where == nil {
 		return specOf(ix), nil
 	}
-	test, err := plan.RowTest(env, ix.Table, ix.Where)
+	test, err := planner.RowTest(env, ix.Table, ix.Where)
 	if err != nil {
 		return store.IndexSpec{}, err
 	}
@@ -97,7 +98,7 @@ func foldLike(t *schema.Table, name string) string {
 }
 
 // giveData makes the data of a new table with all of its indexes.
-func giveData(db *schema.Database, t *schema.Table, envOf func(ix *schema.Index) *plan.Env) error {
+func giveData(db *schema.Database, t *schema.Table, envOf func(ix *schema.Index) *binder.Env) error {
 	t.Data = store.NewTable(t.ID, nameOfData(t))
 	t.Data.Database, t.Data.DatabaseName = db.ID, db.Name
 	t.Data.Private, t.Data.SurvivesRollback = t.Temporary && t.Global == 0 || t.Variable, t.Variable
@@ -132,7 +133,7 @@ func heap(t *schema.Table) *schema.Index {
 }
 
 // envOf is what an index's filter sees when it is compiled.
-func (d *definer) envOf(ix *schema.Index) *plan.Env {
+func (d *definer) envOf(ix *schema.Index) *binder.Env {
 	name := d.first()
 	if ix.Table.Schema != nil {
 		name = ix.Table.Schema.Name
@@ -240,14 +241,14 @@ func (b *builder) fillStored() error {
 func (b *builder) recompute() (func(values []value.Value) ([]value.Value, error), error) {
 	type stored struct {
 		column *schema.Column
-		*plan.RowScalar
+		*planner.RowScalar
 	}
 	var list []stored
 	for _, c := range b.t.Columns {
 		if c.Computed == nil || !c.Stored {
 			continue
 		}
-		x, err := plan.RowExpression(b.env(c.File, b.schemaName()), b.t, c.Computed)
+		x, err := planner.RowExpression(b.env(c.File, b.schemaName()), b.t, c.Computed)
 		if err != nil {
 			return nil, err
 		}

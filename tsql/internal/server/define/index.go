@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -168,7 +168,7 @@ func (b *builder) index(k key) (*schema.Index, error) {
 		if ix.Clustered {
 			return nil, fault.New(156, "WHERE")
 		}
-		if _, err := plan.RowTest(b.env(b.File(), b.schemaName()), b.t, k.where); err != nil {
+		if _, err := planner.RowTest(b.env(b.File(), b.schemaName()), b.t, k.where); err != nil {
 			return nil, err
 		}
 		ix.Where, ix.Text, ix.File = k.where, b.source(k.where), b.File()

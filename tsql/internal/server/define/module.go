@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -314,19 +315,19 @@ func (d *definer) checkModule(m *schema.Module) error {
 func (d *definer) checkColumns(m *schema.Module, q *syntax.Query, names []syntax.Ident, params []*syntax.Param) error {
 	env := d.env(m.File, m.Schema.Name)
 	env.Module = m
-	env.Variables, env.Tables = map[string]*plan.Variable{}, map[string]*plan.TableVariable{}
+	env.Variables, env.Tables = map[string]*binder.Variable{}, map[string]*binder.TableVariable{}
 	for i, p := range params {
 		t, user, err := ResolveType(d.db, p.Type, m.Schema.Name)
 		if err != nil {
 			return err
 		}
 		if user != nil && user.Table != nil {
-			env.Tables[strings.ToLower(p.Name)] = &plan.TableVariable{Slot: i, Table: user.Table, ReadOnly: true}
+			env.Tables[strings.ToLower(p.Name)] = &binder.TableVariable{Slot: i, Table: user.Table, ReadOnly: true}
 		} else {
-			env.Variables[strings.ToLower(p.Name)] = &plan.Variable{Slot: i, Type: t}
+			env.Variables[strings.ToLower(p.Name)] = &binder.Variable{Slot: i, Type: t}
 		}
 	}
-	compiled, err := plan.Query(env, q)
+	compiled, err := planner.Query(env, q)
 	if err != nil {
 		return err
 	}

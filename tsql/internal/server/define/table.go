@@ -3,8 +3,8 @@ package define
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
@@ -151,7 +151,7 @@ func (b *builder) define(def *syntax.TableDef) error {
 
 // IntoTable makes the table of SELECT … INTO. Columns have no constraints but NOT NULL, and at most one is an identity
 // column, if it comes from one.
-func IntoTable(c Context, name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
+func IntoTable(c Context, name *syntax.ObjectName, columns []binder.Column) (*schema.Table, error) {
 	d := &definer{Context: c, db: c.Database()}
 	t, err := d.newTable(name)
 	if err != nil {

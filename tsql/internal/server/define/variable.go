@@ -6,7 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/store"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -77,8 +77,8 @@ func Instantiate(template *schema.Table) *schema.Table {
 type Filler struct {
 	t        *schema.Table
 	columns  []*schema.Column // that values are sent for
-	defaults map[*schema.Column]*plan.Scalar
-	checks   []plan.RowCondition
+	defaults map[*schema.Column]*planner.Scalar
+	checks   []planner.RowCondition
 	compute  func(values []value.Value) ([]value.Value, error)
 }
 
@@ -86,14 +86,14 @@ type Filler struct {
 func NewFiller(c Context, t *schema.Table, columns int) (*Filler, error) {
 	d := &definer{Context: c, db: c.Database()}
 	b := d.newBuilder(t)
-	f := &Filler{t: t, defaults: map[*schema.Column]*plan.Scalar{}}
+	f := &Filler{t: t, defaults: map[*schema.Column]*planner.Scalar{}}
 	for _, column := range t.Columns {
 		if column.Computed != nil {
 			continue
 		}
 		f.columns = append(f.columns, column)
 		if column.Default != nil {
-			x, err := plan.Expression(d.env(column.Default.File, b.schemaName()), column.Default.Expr)
+			x, err := planner.Expression(d.env(column.Default.File, b.schemaName()), column.Default.Expr)
 			if err != nil {
 				return nil, err
 			}
@@ -104,7 +104,7 @@ func NewFiller(c Context, t *schema.Table, columns int) (*Filler, error) {
 		return nil, fault.New(500, columns, len(f.columns))
 	}
 	for _, ck := range t.Checks {
-		test, err := plan.RowTest(d.env(ck.File, b.schemaName()), t, ck.Expr)
+		test, err := planner.RowTest(d.env(ck.File, b.schemaName()), t, ck.Expr)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-// Package execute runs what package plan has made: operators that are pulled row by row, and expressions.
+// Package execute runs what package planner has made: operators that are pulled row by row, and expressions.
 //
 // It is a machine with registers: an operator puts the columns of its present row into slots of the execution, and
 // expressions, operators above and subqueries read them there. Whatever keeps rows (a sort, a hash table) saves slots

@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/request"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -15,7 +16,7 @@ import (
 // bulk is an INSERT BULK that waits for its rows, which the client sends with its next request.
 type bulk struct {
 	text    string // INSERT … EXEC with the target and the columns
-	options plan.BulkOptions
+	options planner.BulkOptions
 }
 
 // bulkWords begin a batch that announces rows.
@@ -142,7 +143,7 @@ func (s *Session) loadRows(r request.Bulk) error {
 	if !ok {
 		return s.refuse(fault.New(102, announced.text))
 	}
-	set := plan.Rows{Values: r.Rows, Types: make([]value.Type, len(r.Columns))}
+	set := planner.Rows{Values: r.Rows, Types: make([]value.Type, len(r.Columns))}
 	for i, c := range r.Columns {
 		set.Types[i] = c.Type
 	}
@@ -155,8 +156,8 @@ func (s *Session) loadRows(r request.Bulk) error {
 	return s.ended(err)
 }
 
-func (s *Session) storeBulk(a *activation, st *syntax.Insert, options plan.BulkOptions, set plan.Rows) error {
-	p, err := planned(s, a.unit, st, func(env *plan.Env) (*plan.RowInsert, error) { return plan.InsertBulk(env, st, options) })
+func (s *Session) storeBulk(a *activation, st *syntax.Insert, options planner.BulkOptions, set planner.Rows) error {
+	p, err := planned(s, a.unit, st, func(env *binder.Env) (*planner.RowInsert, error) { return planner.InsertBulk(env, st, options) })
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (s *Session) storeBulk(a *activation, st *syntax.Insert, options plan.BulkO
 		return fault.New(3930)
 	}
 	scope := s.begin()
-	n, err := p.Run(&a.frame, []plan.Rows{set}, s.sendRow)
+	n, err := p.Run(&a.frame, []planner.Rows{set}, s.sendRow)
 	if err := s.end(scope, err); err != nil {
 		return terminated(err)
 	}

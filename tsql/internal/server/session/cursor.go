@@ -4,10 +4,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/store"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -20,8 +21,8 @@ type cursor struct {
 
 	refs    int
 	request uint64 // the request that declared it
-	plan    *plan.Cursor
-	compile func() (*plan.Cursor, error)
+	plan    *planner.Cursor
+	compile func() (*planner.Cursor, error)
 	temps   []dependency
 	// frame has the variables as they were when the cursor was declared: they stay so, whoever opens it.
 	frame execute.Frame
@@ -107,7 +108,7 @@ func (s *Session) newCursor(a *activation, st *syntax.CursorStmt, kind *cursorKi
 	if err != nil {
 		return nil, err
 	}
-	if kind.update && p.Model == plan.StaticCursor {
+	if kind.update && p.Model == planner.StaticCursor {
 		return nil, fault.New(16957)
 	}
 	if err := kind.checkColumns(p); err != nil {
@@ -123,15 +124,15 @@ func (s *Session) newCursor(a *activation, st *syntax.CursorStmt, kind *cursorKi
 	if cached := u.plans[st]; cached != nil {
 		c.temps = cached.temps
 	}
-	c.compile = func() (*plan.Cursor, error) { return s.cursorPlan(u, st, kind) }
+	c.compile = func() (*planner.Cursor, error) { return s.cursorPlan(u, st, kind) }
 	c.frame.Variables, c.frame.Tables = slices.Clone(a.frame.Variables), slices.Clone(a.frame.Tables)
 	return c, nil
 }
 
 // cursorPlan compiles the query of a cursor.
-func (s *Session) cursorPlan(u *unit, st *syntax.CursorStmt, kind *cursorKind) (*plan.Cursor, error) {
-	return planned(s, u, st, func(env *plan.Env) (*plan.Cursor, error) {
-		return plan.CompileCursor(env, st.Definition.Query, plan.CursorOptions{Model: kind.wanted, Fast: kind.fast, Locks: kind.locks})
+func (s *Session) cursorPlan(u *unit, st *syntax.CursorStmt, kind *cursorKind) (*planner.Cursor, error) {
+	return planned(s, u, st, func(env *binder.Env) (*planner.Cursor, error) {
+		return planner.CompileCursor(env, st.Definition.Query, planner.CursorOptions{Model: kind.wanted, Fast: kind.fast, Locks: kind.locks})
 	})
 }
 
@@ -244,7 +245,7 @@ func (s *Session) closeCursors(rollback bool) {
 		return
 	}
 	s.openCursors(func(c *cursor) {
-		if all || c.plan.Model != plan.StaticCursor {
+		if all || c.plan.Model != planner.StaticCursor {
 			c.close()
 		}
 	})
@@ -285,7 +286,7 @@ func (s *Session) load(c *cursor) (err error) {
 	}
 	limit := s.options.rowCount
 	switch c.plan.Model {
-	case plan.StaticCursor:
+	case planner.StaticCursor:
 		c.rows = nil
 		err = c.plan.All(&c.frame, func(row []value.Value) error {
 			if limit > 0 && int64(len(c.rows)) == limit {
@@ -294,7 +295,7 @@ func (s *Session) load(c *cursor) (err error) {
 			c.rows = append(c.rows, slices.Clone(row))
 			return nil
 		})
-	case plan.KeysetCursor:
+	case planner.KeysetCursor:
 		c.keys = nil
 		err = c.plan.Keys(&c.frame, func(row []execute.Spot) error {
 			if limit > 0 && int64(len(c.keys)) == limit {
@@ -303,7 +304,7 @@ func (s *Session) load(c *cursor) (err error) {
 			c.keys = append(c.keys, row)
 			return nil
 		})
-	case plan.DynamicCursor:
+	case planner.DynamicCursor:
 	}
 	if err == errEnough { //nolint:errorlint // it is never wrapped
 		err = nil
@@ -334,7 +335,7 @@ func (s *Session) CursorStatus(scope, name string) int64 {
 		return statusNoName
 	case !c.open:
 		return statusClosed
-	case c.plan.Model != plan.DynamicCursor && len(c.rows)+len(c.keys) == 0:
+	case c.plan.Model != planner.DynamicCursor && len(c.rows)+len(c.keys) == 0:
 		return statusEmpty
 	default:
 		return statusRows
@@ -347,7 +348,7 @@ func (s *Session) cursorRows() int64 {
 	switch {
 	case c == nil || !c.open:
 		return 0
-	case c.plan.Model == plan.DynamicCursor:
+	case c.plan.Model == planner.DynamicCursor:
 		return -1
 	default:
 		return int64(len(c.rows) + len(c.keys))
@@ -369,17 +370,17 @@ func (s *Session) hold(c *cursor) error {
 }
 
 // CurrentRow is the row for WHERE CURRENT OF.
-func (s *Session) CurrentRow(name syntax.CursorName, t *schema.Table, columns []string) (plan.CurrentRow, error) {
-	var out plan.CurrentRow
+func (s *Session) CurrentRow(name syntax.CursorName, t *schema.Table, columns []string) (binder.CurrentRow, error) {
+	var out binder.CurrentRow
 	c, err := s.findCursor(s.top(), name)
 	if err != nil {
 		return out, err
 	}
-	i := slices.IndexFunc(c.plan.Sources, func(x plan.CursorSource) bool { return x.Source.In(&c.frame) == t })
+	i := slices.IndexFunc(c.plan.Sources, func(x planner.CursorSource) bool { return x.Source.In(&c.frame) == t })
 	switch {
 	case !c.open:
 		return out, fault.New(16917)
-	case c.readOnly || c.plan.Model == plan.StaticCursor || i >= 0 && c.plan.Sources[i].Unlocked:
+	case c.readOnly || c.plan.Model == planner.StaticCursor || i >= 0 && c.plan.Sources[i].Unlocked:
 		return out, fault.New(16929)
 	case i < 0:
 		return out, fault.New(16933)
@@ -402,9 +403,9 @@ func (s *Session) changedCurrent(a *activation, name *syntax.CursorName) {
 		return
 	}
 	c.plan.Refresh(&c.frame, c.spots)
-	if c.plan.Model == plan.KeysetCursor {
+	if c.plan.Model == planner.KeysetCursor {
 		c.keys[c.at] = slices.Clone(c.spots)
 	}
 }
 
-var _ plan.Cursors = (*Session)(nil)
+var _ binder.Cursors = (*Session)(nil)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -82,9 +82,9 @@ func (s *Session) fetchable(a *activation, c *cursor, st *syntax.CursorStmt) err
 		return fault.New(16917)
 	case !c.scrolls && st.Direction != "NEXT":
 		return fault.New(16911, "fetch", direction)
-	case c.plan.Model == plan.DynamicCursor && st.Direction == "ABSOLUTE":
+	case c.plan.Model == planner.DynamicCursor && st.Direction == "ABSOLUTE":
 		return fault.New(16925, direction)
-	case c.plan.Model == plan.DynamicCursor && s.options.rowCount > 0:
+	case c.plan.Model == planner.DynamicCursor && s.options.rowCount > 0:
 		return s.unsupported(a.unit, st.Span, "SET ROWCOUNT for a dynamic cursor")
 	case len(st.Into) > 0 && len(st.Into) != len(c.plan.Columns):
 		return fault.New(16924)
@@ -108,7 +108,7 @@ func (s *Session) fetchable(a *activation, c *cursor, st *syntax.CursorStmt) err
 // deleted since the cursor was opened.
 func (s *Session) move(c *cursor, direction string, offset int64) (row []value.Value, gone bool, err error) {
 	c.scroll.Release()
-	if c.plan.Model == plan.StaticCursor {
+	if c.plan.Model == planner.StaticCursor {
 		if c.to(direction, offset, len(c.rows)) {
 			row = c.rows[c.at]
 		}
@@ -117,7 +117,7 @@ func (s *Session) move(c *cursor, direction string, offset int64) (row []value.V
 	if err := s.refreshPlan(c); err != nil {
 		return nil, false, err
 	}
-	if c.plan.Model == plan.KeysetCursor {
+	if c.plan.Model == planner.KeysetCursor {
 		c.spots = nil
 		if !c.to(direction, offset, len(c.keys)) {
 			return nil, false, nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -12,7 +12,7 @@ import (
 type cursorKind struct {
 	local, global bool // said so; else the database decides
 	scrolls       bool // all fetches are allowed, and not NEXT alone
-	wanted        plan.CursorModel
+	wanted        planner.CursorModel
 	fast          bool // FAST_FORWARD
 	readOnly      bool
 	locks         bool // SCROLL_LOCKS
@@ -58,7 +58,7 @@ func kindOfCursor(d *syntax.CursorDefinition) (*cursorKind, error) {
 	typed := k.wantedOf(d, has)
 	k.scrolls = d.Scroll || has("SCROLL") || typed && !k.fast && !has("FORWARD_ONLY") && !d.Insensitive
 	k.warn = has("TYPE_WARNING") && typed
-	k.readOnly = has("READ_ONLY") || d.ReadOnly || k.fast || k.wanted == plan.StaticCursor
+	k.readOnly = has("READ_ONLY") || d.ReadOnly || k.fast || k.wanted == planner.StaticCursor
 	k.optimistic = !k.readOnly && !k.locks
 	switch {
 	case k.update && k.fast:
@@ -80,23 +80,23 @@ func kindOfCursor(d *syntax.CursorDefinition) (*cursorKind, error) {
 func (k *cursorKind) wantedOf(d *syntax.CursorDefinition, has func(string) bool) (typed bool) {
 	switch {
 	case has("STATIC") || d.Insensitive:
-		k.wanted = plan.StaticCursor
+		k.wanted = planner.StaticCursor
 	case has("KEYSET"):
-		k.wanted = plan.KeysetCursor
+		k.wanted = planner.KeysetCursor
 	case has("DYNAMIC") || k.fast:
-		k.wanted = plan.DynamicCursor
+		k.wanted = planner.DynamicCursor
 	case has("SCROLL") || d.Scroll:
-		k.wanted = plan.KeysetCursor
+		k.wanted = planner.KeysetCursor
 		return false
 	default:
-		k.wanted = plan.DynamicCursor
+		k.wanted = planner.DynamicCursor
 		return false
 	}
 	return true
 }
 
 // checkColumns checks that the columns of FOR UPDATE OF are some table's.
-func (k *cursorKind) checkColumns(p *plan.Cursor) error {
+func (k *cursorKind) checkColumns(p *planner.Cursor) error {
 	known := map[string]bool{}
 	for _, source := range p.Sources {
 		for _, c := range source.Source.Table.Columns {

@@ -3,9 +3,10 @@ package session
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/define"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/store"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -61,12 +62,12 @@ func (s *Session) changing(f func(c define.Context) error) error {
 }
 
 // MakeTable makes the table of SELECT … INTO.
-func (s *Session) MakeTable(name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
+func (s *Session) MakeTable(name *syntax.ObjectName, columns []binder.Column) (*schema.Table, error) {
 	s.Statement()
 	return define.IntoTable(s.defining(s.top().unit), name, columns)
 }
 
-var _ plan.Writer = (*Session)(nil)
+var _ planner.Writer = (*Session)(nil)
 
 // use executes USE.
 func (s *Session) use(name string) error {
@@ -181,9 +182,9 @@ func (s *Session) compile(u *unit, node syntax.Node) (any, error) {
 		}
 		return s.cursorPlan(u, n, kind)
 	case *syntax.If:
-		return planned(s, u, n.Cond, func(env *plan.Env) (plan.Condition, error) { return plan.Test(env, n.Cond) })
+		return planned(s, u, n.Cond, func(env *binder.Env) (planner.Condition, error) { return planner.Test(env, n.Cond) })
 	case *syntax.While:
-		return planned(s, u, n.Cond, func(env *plan.Env) (plan.Condition, error) { return plan.Test(env, n.Cond) })
+		return planned(s, u, n.Cond, func(env *binder.Env) (planner.Condition, error) { return planner.Test(env, n.Cond) })
 	default:
 		return nil, nil //nolint:nilnil // it has none
 	}

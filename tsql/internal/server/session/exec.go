@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -553,8 +554,8 @@ func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
 	return err
 }
 
-func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []plan.Rows) error {
-	p, err := planned(s, a.unit, st, func(env *plan.Env) (*plan.RowInsert, error) { return plan.InsertRows(env, st) })
+func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []planner.Rows) error {
+	p, err := planned(s, a.unit, st, func(env *binder.Env) (*planner.RowInsert, error) { return planner.InsertRows(env, st) })
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -62,7 +63,7 @@ func (v *Server) Take(p Plans) { v.plans, v.engine.Pages = p, p.Seed != 0 && !p.
 func (v *Server) ForgetPlans() { v.planning++ }
 
 // chooser chooses plans by the seed of the server. It depends on nothing but the seed and the place of the statement.
-func (s *Session) chooser(u *unit, node syntax.Node) plan.Chooser {
+func (s *Session) chooser(u *unit, node syntax.Node) binder.Chooser {
 	if s.server.plans.Seed == 0 {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (v *Server) Place(id schedule.ID) Place {
 	u, at := s.top().unit, s.top().at
 	p := u.placeOf(at)
 	if c := u.plans[at]; c != nil {
-		if st, ok := c.what.(*plan.Statement); ok {
+		if st, ok := c.what.(*planner.Statement); ok {
 			p.Plan = st.Explain
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/define"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -81,7 +81,7 @@ func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, e
 // that stand for it if [plan.InsteadOf] is before the event. A trigger is not fired again by what it does itself, as is
 // the default; by what another trigger does it is.
 func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
-	event, insteadOf := strings.CutPrefix(event, plan.InsteadOf)
+	event, insteadOf := strings.CutPrefix(event, planner.InsteadOf)
 	triggers := t.Triggers
 	if view, ok := s.db.Objects[t.ID].(*schema.Module); ok {
 		triggers = view.Triggers

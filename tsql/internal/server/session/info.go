@@ -3,9 +3,9 @@ package session
 import (
 	"time"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/store"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -196,4 +196,4 @@ func (s *Session) TemporaryProcedure(name string) *schema.Module {
 	return s.findTemporaryProcedure(name)
 }
 
-var _ plan.Facts = (*Session)(nil)
+var _ binder.Facts = (*Session)(nil)

@@ -3,8 +3,9 @@ package session
 import (
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/request"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -20,14 +21,14 @@ func (s *Session) tell(send func(sink request.Sink) error) {
 }
 
 // sendColumns begins a result set.
-func (s *Session) sendColumns(columns []plan.Column) (err error) {
+func (s *Session) sendColumns(columns []binder.Column) (err error) {
 	for r := s.out.redefined; r != nil; r = r.outer {
 		if columns, err = r.begin(columns); err != nil {
 			return err
 		}
 	}
 	if to := s.out.into; to != nil {
-		set := plan.Rows{Types: make([]value.Type, len(columns))}
+		set := planner.Rows{Types: make([]value.Type, len(columns))}
 		for i, c := range columns {
 			set.Types[i] = c.Type
 		}

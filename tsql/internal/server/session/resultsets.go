@@ -1,9 +1,9 @@
 package session
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/define"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -15,7 +15,7 @@ import (
 // must send exactly as many sets.
 type redefinition struct {
 	outer *redefinition // of the EXECUTE within which this one is executed
-	sets  [][]plan.Column
+	sets  [][]binder.Column
 	sent  int           // how many sets have begun
 	types []value.Type  // that the current set has by itself
 	row   []value.Value // the current one, converted
@@ -44,7 +44,7 @@ func (s *Session) redefined(a *activation, clause *syntax.ResultSets, call func(
 }
 
 // begin begins a set and returns the columns that the clause gives it.
-func (r *redefinition) begin(columns []plan.Column) ([]plan.Column, error) {
+func (r *redefinition) begin(columns []binder.Column) ([]binder.Column, error) {
 	if r.sent == len(r.sets) {
 		return nil, fault.New(11535, "EXECUTE", len(r.sets))
 	}
@@ -83,7 +83,7 @@ func (r *redefinition) convert(row []value.Value) ([]value.Value, error) {
 }
 
 // defined are the columns of one set of WITH RESULT SETS.
-func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]plan.Column, error) {
+func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]binder.Column, error) {
 	switch {
 	case def.Type != nil:
 		_, user, err := define.ResolveType(u.db, &syntax.TypeName{Span: def.Type.Span, Name: def.Type}, u.schema)
@@ -97,7 +97,7 @@ func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]plan.Column, er
 	case def.Object != nil:
 		return d.definedByObject(def.Object)
 	}
-	columns := make([]plan.Column, len(def.Columns))
+	columns := make([]binder.Column, len(def.Columns))
 	for i, c := range def.Columns {
 		t, _, err := define.ResolveType(u.db, c.Type, u.schema)
 		if err != nil {
@@ -110,13 +110,13 @@ func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]plan.Column, er
 			}
 			t.Collation = collation
 		}
-		columns[i] = plan.Column{Name: c.Name.Value, Type: t, Nullable: c.Null != syntax.NullRefused, Computed: true}
+		columns[i] = binder.Column{Name: c.Name.Value, Type: t, Nullable: c.Null != syntax.NullRefused, Computed: true}
 	}
 	return columns, nil
 }
 
 // definedByObject are the columns of a table, a view or a table function, for AS OBJECT.
-func (d describer) definedByObject(name *syntax.ObjectName) ([]plan.Column, error) {
+func (d describer) definedByObject(name *syntax.ObjectName) ([]binder.Column, error) {
 	parts := names(name)
 	schemaName := ""
 	if len(parts) > 1 {
@@ -127,9 +127,9 @@ func (d describer) definedByObject(name *syntax.ObjectName) ([]plan.Column, erro
 		return tableColumns(o), nil
 	case *schema.Module:
 		list, err := d.Columns(o)
-		columns := make([]plan.Column, len(list))
+		columns := make([]binder.Column, len(list))
 		for i, c := range list {
-			columns[i] = plan.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Computed: true}
+			columns[i] = binder.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Computed: true}
 		}
 		return columns, err
 	default:
@@ -137,10 +137,10 @@ func (d describer) definedByObject(name *syntax.ObjectName) ([]plan.Column, erro
 	}
 }
 
-func tableColumns(t *schema.Table) []plan.Column {
-	columns := make([]plan.Column, len(t.Columns))
+func tableColumns(t *schema.Table) []binder.Column {
+	columns := make([]binder.Column, len(t.Columns))
 	for i, c := range t.Columns {
-		columns[i] = plan.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Computed: true}
+		columns[i] = binder.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Computed: true}
 	}
 	return columns
 }

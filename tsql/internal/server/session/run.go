@@ -3,10 +3,11 @@ package session
 import (
 	"errors"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/define"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -194,7 +195,7 @@ func cursorOf(stmt syntax.Stmt) *syntax.CursorName {
 }
 
 // describe sends what SET FMTONLY ON asks for: the columns of a query without its rows.
-func (s *Session) describe(a *activation, stmt syntax.Stmt, p *plan.Statement) error {
+func (s *Session) describe(a *activation, stmt syntax.Stmt, p *planner.Statement) error {
 	if _, ok := stmt.(*syntax.SelectStmt); !ok || p.Columns == nil {
 		return s.unsupported(a.unit, stmt.Range(), "SET FMTONLY ON for a statement that returns no rows")
 	}
@@ -207,8 +208,8 @@ func (s *Session) describe(a *activation, stmt syntax.Stmt, p *plan.Statement) e
 }
 
 // plan returns the plan of a statement that reads or writes rows.
-func (s *Session) plan(u *unit, stmt syntax.Stmt) (*plan.Statement, error) {
-	return planned(s, u, stmt, func(env *plan.Env) (*plan.Statement, error) { return plan.Compile(env, stmt) })
+func (s *Session) plan(u *unit, stmt syntax.Stmt) (*planner.Statement, error) {
+	return planned(s, u, stmt, func(env *binder.Env) (*planner.Statement, error) { return planner.Compile(env, stmt) })
 }
 
 // writes reports whether a statement writes to the log, which a transaction that can only be rolled back refuses.
@@ -222,7 +223,7 @@ func writes(stmt syntax.Stmt) bool {
 }
 
 // execute runs a plan, sends what it returns, and says how many rows there were.
-func (s *Session) execute(a *activation, p *plan.Statement, kind string) error {
+func (s *Session) execute(a *activation, p *planner.Statement, kind string) error {
 	scope := s.begin()
 	var send func(row []value.Value) error
 	var n int64
@@ -331,7 +332,7 @@ func (s *Session) assign(a *activation, name string, x syntax.Expr, node syntax.
 
 // evaluate computes an expression outside of a query.
 func (s *Session) evaluate(a *activation, x syntax.Expr, node syntax.Node) (value.Value, value.Type, error) {
-	p, err := planned(s, a.unit, node, func(env *plan.Env) (*plan.Scalar, error) { return plan.Expression(env, x) })
+	p, err := planned(s, a.unit, node, func(env *binder.Env) (*planner.Scalar, error) { return planner.Expression(env, x) })
 	if err != nil {
 		return value.Value{}, value.Type{}, err
 	}
@@ -352,7 +353,7 @@ func (s *Session) convert(a *activation, x syntax.Expr, to value.Type) (value.Va
 
 // test computes a condition; unknown is false.
 func (s *Session) test(a *activation, x syntax.Expr) (bool, error) {
-	p, err := planned(s, a.unit, x, func(env *plan.Env) (plan.Condition, error) { return plan.Test(env, x) })
+	p, err := planned(s, a.unit, x, func(env *binder.Env) (planner.Condition, error) { return planner.Test(env, x) })
 	if err != nil {
 		return false, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/planner"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/request"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -153,7 +153,7 @@ func fold(name string) string { return strings.ToLower(name) }
 
 // captured are the result sets of a call that INSERT … EXEC makes.
 type captured struct {
-	sets         []plan.Rows
+	sets         []planner.Rows
 	transactions int // @@TRANCOUNT at its beginning
 }
 

@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/define"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/lock"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schedule"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -31,8 +31,8 @@ type unit struct {
 	typed uint64
 
 	params    []*param
-	variables map[string]*plan.Variable
-	tables    map[string]*plan.TableVariable
+	variables map[string]*binder.Variable
+	tables    map[string]*binder.TableVariable
 	// cursorVariables are the variables that hold cursors, by folded name with the @.
 	cursorVariables map[string]bool
 	types           []value.Type    // of the variables, by slot
@@ -169,7 +169,7 @@ func (s *Session) schemaOf(u *unit) string {
 
 func (s *Session) newUnit(file *diag.File, schemaName string) *unit {
 	return &unit{
-		db: s.db, file: file, schema: schemaName, variables: map[string]*plan.Variable{}, tables: map[string]*plan.TableVariable{},
+		db: s.db, file: file, schema: schemaName, variables: map[string]*binder.Variable{}, tables: map[string]*binder.TableVariable{},
 		plans: map[syntax.Node]*cached{}, cursorVariables: map[string]bool{},
 	}
 }
@@ -294,14 +294,14 @@ func isCursor(t *syntax.TypeName) bool { return strings.EqualFold(lastName(t.Nam
 func (u *unit) addVariable(name string, t value.Type) int {
 	slot := len(u.types)
 	u.types = append(u.types, t)
-	u.variables[fold(name)] = &plan.Variable{Slot: slot, Type: t}
+	u.variables[fold(name)] = &binder.Variable{Slot: slot, Type: t}
 	return slot
 }
 
 func (u *unit) addTable(name string, t *schema.Table, readOnly bool) int {
 	slot := len(u.templates)
 	u.templates = append(u.templates, t)
-	u.tables[fold(name)] = &plan.TableVariable{Slot: slot, Table: t, ReadOnly: readOnly}
+	u.tables[fold(name)] = &binder.TableVariable{Slot: slot, Table: t, ReadOnly: readOnly}
 	return slot
 }
 
@@ -338,7 +338,7 @@ type dependency struct {
 }
 
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
-func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
+func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *binder.Env) (T, error)) (T, error) {
 	db := s.databaseOf(u)
 	s.server.observer.Looked(schedule.Definitions, schedule.Always)
 	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.plans == s.server.plans && c.planning == s.server.planning &&
@@ -399,8 +399,8 @@ func (s *Session) same(temps []dependency) bool {
 }
 
 // env is what a statement of the unit sees. Temporary tables that are asked for are noted.
-func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
-	e := &plan.Env{
+func (s *Session) env(u *unit, temps *[]dependency) *binder.Env {
+	e := &binder.Env{
 		Database: s.databaseOf(u), Server: s.server.catalog, File: u.file, Schema: s.schemaOf(u), Module: u.module,
 		Variables: u.variables, Tables: u.tables, CursorVariables: u.cursorVariables,
 		Temp: func(name string) *schema.Table {
@@ -412,7 +412,7 @@ func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
 	if u.module != nil {
 		if _, ok := u.module.Stmt.(*syntax.CreateTrigger); ok {
 			// What it cannot be made of, the statements say that use it.
-			e.Inserted, _ = plan.TriggerTable(e, u.db.Objects[u.module.Parent])
+			e.Inserted, _ = binder.TriggerTable(e, u.db.Objects[u.module.Parent])
 		}
 	}
 	return e

@@ -3,8 +3,8 @@ package session
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/plan"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -18,7 +18,7 @@ func (s *Session) Catalog() *sysview.Context {
 	}
 }
 
-var _ plan.Catalog = (*Session)(nil)
+var _ binder.Catalog = (*Session)(nil)
 
 // describer finds out what columns a query has.
 type describer struct{ s *Session }
@@ -50,7 +50,7 @@ func (d describer) Columns(m *schema.Module) ([]sysview.ResultColumn, error) {
 	return d.FirstResultSet(text+" AS t", "")
 }
 
-func resultColumns(columns []plan.Column) []sysview.ResultColumn {
+func resultColumns(columns []binder.Column) []sysview.ResultColumn {
 	list := make([]sysview.ResultColumn, len(columns))
 	for i, c := range columns {
 		list[i] = sysview.ResultColumn{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Identity: c.Identity, Computed: c.Computed}

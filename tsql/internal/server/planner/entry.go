@@ -1,0 +1,278 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
+	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
+)
+
+// query compiles a SELECT.
+func query(env *binder.Env, q *syntax.Query) (*Statement, error) {
+	p := newPlanner(env)
+	b := p.b
+	out, err := b.Query(q)
+	if err != nil {
+		return nil, err
+	}
+	if out.Into != nil {
+		return p.into(q, out)
+	}
+	if q.For != nil && q.For.Kind != "BROWSE" {
+		return p.documentStatement(q, out)
+	}
+	for _, a := range out.Assigns {
+		out.Columns = append(out.Columns, binder.OutColumn{Node: a.Node})
+	}
+	root, columns, err := p.root(out)
+	if err != nil {
+		return nil, err
+	}
+	st := p.statement()
+	pool, rights := &execute.Pool{Shape: b.Shape}, b.Rights
+	if len(out.Assigns) > 0 {
+		st.Run = func(x *execute.Frame, _ func([]execute.Value) error) (int64, error) {
+			return within(pool, rights, x, func(r *execute.Run) (int64, error) { return assignRows(root, r, columns, out.Assigns) })
+		}
+		return st, nil
+	}
+	st.Columns = b.ResultColumns(out.Columns)
+	st.Run = func(x *execute.Frame, send func([]execute.Value) error) (int64, error) {
+		return within(pool, rights, x, func(r *execute.Run) (n int64, err error) {
+			err = root.Each(r, columns, func(row []execute.Value) error {
+				n++
+				return send(row)
+			})
+			return n, err
+		})
+	}
+	return st, nil
+}
+
+// root plans a whole query and compiles its columns.
+func (p *planner) root(out *binder.Selected) (*execute.Subquery, []execute.Expr, error) {
+	nodes := make([]*binder.Node, len(out.Columns))
+	for i, c := range out.Columns {
+		nodes[i] = c.Node
+	}
+	rows, codes, err := p.planned(out.Rel, nodes)
+	return rows, binder.Operands(codes), err
+}
+
+// planned plans a relation as the statement's own, and compiles what is computed of its rows.
+func (p *planner) planned(r binder.Rel, nodes []*binder.Node) (*execute.Subquery, []binder.Code, error) {
+	x, err := p.plan(r, request{need: binder.SlotsOf(nodes...), goal: all})
+	if err != nil {
+		return nil, nil, err
+	}
+	op, err := x.build()
+	if err != nil {
+		return nil, nil, err
+	}
+	codes, err := p.codes(nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.main(op), codes, nil
+}
+
+// main notes the plan of the statement itself.
+func (p *planner) main(op execute.Operator) *execute.Subquery {
+	p.whole = op
+	return p.numbered(op)
+}
+
+// statement makes the statement with what has been noted about it.
+func (p *planner) statement() *Statement {
+	return &Statement{Tables: p.b.Tables, Explain: p.explain(), basis: basisOf(p.b)}
+}
+
+// within executes a plan: it checks the rights and lends an execution.
+func within(pool *execute.Pool, rights []*binder.Right, x *execute.Frame, f func(r *execute.Run) (int64, error)) (int64, error) {
+	if err := binder.CheckRights(x, rights); err != nil {
+		return 0, err
+	}
+	r := pool.Get(x)
+	defer pool.Put(r)
+	return f(r)
+}
+
+// assignRows sets variables for each row; the last one decides.
+func assignRows(root *execute.Subquery, r *execute.Run, columns []execute.Expr, assigns []binder.Assignment) (n int64, err error) {
+	it, err := root.Rows(r)
+	if err != nil {
+		return 0, err
+	}
+	defer it.Close()
+	for {
+		ok, err := it.Next()
+		if err != nil || !ok {
+			return n, err
+		}
+		n++
+		for i, a := range assigns {
+			v, err := columns[i](r)
+			if err != nil {
+				return n, err
+			}
+			r.Frame.Variables[a.Slot] = v
+		}
+	}
+}
+
+// expression compiles an expression outside of a query.
+func expression(env *binder.Env, x syntax.Expr) (*Scalar, error) {
+	p := newPlanner(env)
+	b := p.b
+	n, err := b.Expression(x)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.code(n)
+	if err != nil {
+		return nil, err
+	}
+	pool, rights, basis := &execute.Pool{Shape: b.Shape}, b.Rights, basisOf(b)
+	out := &Scalar{Type: n.Type, Nullable: n.Nullable, Tables: b.Tables}
+	out.Eval = func(f *execute.Frame) (v execute.Value, err error) {
+		stale, err := basis.lock(f)
+		if err != nil {
+			return v, err
+		}
+		if stale {
+			again, err := expression(envOf(env, f), x)
+			if err != nil {
+				return v, err
+			}
+			return again.Eval(f)
+		}
+		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
+			v, err = c.Expr(r)
+			return 0, err
+		})
+		return v, err
+	}
+	return out, nil
+}
+
+// test compiles a condition outside of a query.
+func test(env *binder.Env, x syntax.Expr) (Condition, error) {
+	p := newPlanner(env)
+	b := p.b
+	n, err := b.Condition(x)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.code(n)
+	if err != nil {
+		return nil, err
+	}
+	pool, rights, basis := &execute.Pool{Shape: b.Shape}, b.Rights, basisOf(b)
+	return func(f *execute.Frame) (ok bool, err error) {
+		stale, err := basis.lock(f)
+		if err != nil {
+			return false, err
+		}
+		if stale {
+			again, err := test(envOf(env, f), x)
+			if err != nil {
+				return false, err
+			}
+			return again(f)
+		}
+		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
+			t, err := c.Cond(r)
+			ok = t == execute.True
+			return 0, err
+		})
+		return ok, err
+	}, nil
+}
+
+// rowCode compiles an expression or condition over one row, and returns what fills the slots.
+func (p *planner) rowCode(n *binder.Node, table *binder.TableRel) (binder.Code, func(r *execute.Run, row []execute.Value), error) {
+	c, err := p.code(n)
+	var loads []execute.Load
+	for ordinal, slot := range table.Slots {
+		if slot >= 0 {
+			loads = append(loads, execute.Load{Ordinal: ordinal, Slot: slot})
+		}
+	}
+	return c, func(r *execute.Run, row []execute.Value) {
+		for _, l := range loads {
+			r.Slots[l.Slot] = row[l.Ordinal]
+		}
+	}, err
+}
+
+func rowExpression(env *binder.Env, t *schema.Table, x syntax.Expr) (*RowScalar, error) {
+	p := newPlanner(env)
+	n, table, err := p.b.RowExpression(t, x)
+	if err != nil {
+		return nil, err
+	}
+	c, fill, err := p.rowCode(n, table)
+	pool := &execute.Pool{Shape: p.b.Shape}
+	return &RowScalar{Type: n.Type, Nullable: n.ShownNullable(), Eval: func(f *execute.Frame, row []execute.Value) (execute.Value, error) {
+		r := pool.Get(f)
+		defer pool.Put(r)
+		fill(r, row)
+		return c.Expr(r)
+	}}, err
+}
+
+func rowTest(env *binder.Env, t *schema.Table, x syntax.Expr) (RowCondition, error) {
+	p := newPlanner(env)
+	n, table, err := p.b.RowCondition(t, x)
+	if err != nil {
+		return nil, err
+	}
+	c, fill, err := p.rowCode(n, table)
+	pool := &execute.Pool{Shape: p.b.Shape}
+	return func(f *execute.Frame, row []execute.Value) (execute.Truth, error) {
+		r := pool.Get(f)
+		defer pool.Put(r)
+		fill(r, row)
+		return c.Cond(r)
+	}, err
+}
+
+// explain is the text of a plan: its operators, each below the one that reads it, and those of its subqueries.
+func (p *planner) explain() string {
+	var s strings.Builder
+	if p.whole != nil {
+		explain(&s, p.whole, 0)
+	}
+	for i, op := range p.plans {
+		if op != p.whole {
+			fmt.Fprintf(&s, "subquery %d\n", i)
+			explain(&s, op, 1)
+		}
+	}
+	return s.String()
+}
+
+func explain(s *strings.Builder, op execute.Operator, depth int) {
+	text, inputs := op.Explain()
+	s.WriteString(strings.Repeat("  ", depth) + text + "\n")
+	for _, in := range inputs {
+		explain(s, in, depth+1)
+	}
+}
+
+// Compile compiles a statement that reads or writes rows.
+func Compile(env *binder.Env, stmt syntax.Stmt) (*Statement, error) {
+	switch st := stmt.(type) {
+	case *syntax.SelectStmt:
+		return Query(env, st.Query)
+	default:
+		out, err := compileDML(env, stmt)
+		if err != nil {
+			return nil, err
+		}
+		return out.kept(env, func(env *binder.Env) (*Statement, error) { return Compile(env, stmt) }), nil
+	}
+}
