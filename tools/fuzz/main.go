@@ -1,5 +1,7 @@
-// Command fuzz finds every fuzz target of the module in a folder and tries a number of inputs on each, because the go
-// command fuzzes one target of one package at a time.
+// Command fuzz finds every fuzz target of packages, by default all of the module in the current folder, and tries a number
+// of inputs on each, because the go command fuzzes one target of one package at a time.
+//
+//	fuzz [-inputs number] [packages]
 //
 // It counts inputs and not seconds, since the go command up to Go 1.26 now and then calls it a failure ("context
 // deadline exceeded") when time is up while its workers are busy: https://go.dev/issue/75804.
@@ -24,27 +26,30 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", ".", "`folder` of the module to fuzz")
 	inputs := flag.Uint("inputs", 100_000, "`number` of inputs to try on each target, at least 1")
 	flag.Parse()
 
-	if err := run(context.Background(), *dir, *inputs); err != nil {
+	packages := flag.Args()
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	if err := run(context.Background(), ".", *inputs, packages...); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dir string, inputs uint) error {
+func run(ctx context.Context, dir string, inputs uint, packages ...string) error {
 	if inputs == 0 {
 		// The go command would take it for no limit.
 		return errors.New("no input to try: -inputs must be at least 1")
 	}
-	targets, err := find(ctx, dir)
+	targets, err := find(ctx, dir, packages)
 	if err != nil {
 		return err
 	}
 	if len(targets) == 0 {
-		return errors.New("no fuzz target found in " + dir)
+		return fmt.Errorf("no fuzz target found in %s", strings.Join(packages, " "))
 	}
 	for _, target := range targets {
 		fmt.Printf("--- %s %s with %d inputs\n", target.pkg, target.name, inputs)
@@ -71,10 +76,10 @@ func (t target) fuzz(ctx context.Context, dir string, inputs uint) error {
 	return cmd.Run()
 }
 
-// find reads the test files of the module in dir for fuzz targets. It does not ask the test binaries, which would all
+// find reads the test files of packages, as seen from dir, for fuzz targets. It does not ask the test binaries, which would all
 // have to be linked.
-func find(ctx context.Context, dir string) ([]target, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "./...")
+func find(ctx context.Context, dir string, packages []string) ([]target, error) {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, packages...)...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	list, err := cmd.Output()

@@ -20,13 +20,16 @@ func TestFind(t *testing.T) {
 		"b/test_test.go": "package b\n\nimport \"testing\"\n\nfunc TestB(*testing.T) {}\n",
 	})
 
-	got, err := find(t.Context(), dir)
+	got, err := find(t.Context(), dir, []string{"./..."})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []target{{"example.com/module/a", "FuzzA"}, {"example.com/module/b/c", "FuzzC"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, err := find(t.Context(), dir, []string{"./b/...", "./none"}); err != nil || !slices.Equal(got, want[1:]) {
+		t.Errorf("of two packages: got %v, %v; want %v", got, err, want[1:])
 	}
 }
 
@@ -51,7 +54,7 @@ func FuzzNext(f *testing.F) {
 `
 	for fault, wantErr := range map[string]bool{"false": false, "true": true} {
 		dir := module(t, map[string]string{"a_test.go": strings.Replace(source, "FAULT", fault, 1)})
-		err := run(t.Context(), dir, 1000)
+		err := run(t.Context(), dir, 1000, "./...")
 		if (err != nil) != wantErr {
 			t.Errorf("fault %s: %v", fault, err)
 		}
@@ -65,7 +68,7 @@ func FuzzNext(f *testing.F) {
 func TestNoTargetIsAnError(t *testing.T) {
 	t.Parallel()
 	dir := module(t, map[string]string{"main.go": "package main\n\nfunc main() {}\n"})
-	if err := run(t.Context(), dir, 1); err == nil {
+	if err := run(t.Context(), dir, 1, "./..."); err == nil {
 		t.Error("no error")
 	}
 }
@@ -73,7 +76,7 @@ func TestNoTargetIsAnError(t *testing.T) {
 // To the go command, no inputs at all would mean to go on for ever.
 func TestNoInputIsAnError(t *testing.T) {
 	t.Parallel()
-	if err := run(t.Context(), t.TempDir(), 0); err == nil || !strings.Contains(err.Error(), "-inputs") {
+	if err := run(t.Context(), t.TempDir(), 0, "./..."); err == nil || !strings.Contains(err.Error(), "-inputs") {
 		t.Errorf("got %v", err)
 	}
 }
