@@ -122,10 +122,11 @@ func cell(text string) string {
 	return strings.ReplaceAll(text, "|", `\|`)
 }
 
-// indexTable says of each index which modules name it.
+// indexTable says of each index which modules name it; those that none names share a row.
 func indexTable(t *testing.T, modules []module) string {
 	t.Helper()
 	var table strings.Builder
+	var unnamed, keys []string
 	table.WriteString("\n| Index | On | Named by |\n|---|---|---|\n")
 	index := regexp.MustCompile(`(?m)^CREATE (?:UNIQUE |CLUSTERED )*INDEX (\w+) ON duroxide\.(\w+ \([^)]*\))|CONSTRAINT ((?:pk|uq)_\w+) (?:PRIMARY KEY|UNIQUE)(?: NON)?(?: ?CLUSTERED)? (\([^)]*\))`)
 	for _, script := range []string{"schema/0001_instances.sql", "schema/0002_queues.sql"} {
@@ -144,9 +145,14 @@ func indexTable(t *testing.T, modules []module) string {
 					by = append(by, "`"+m.name+"`")
 				}
 			}
-			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, on, cell(strings.Join(by, ", ")))
+			if len(by) == 0 {
+				unnamed, keys = append(unnamed, "`"+name+"`"), append(keys, on)
+				continue
+			}
+			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, on, strings.Join(by, ", "))
 		}
 	}
+	fmt.Fprintf(&table, "| %s | %s | none |\n", strings.Join(unnamed, ", "), strings.Join(keys, ", "))
 	return table.String() + "\n"
 }
 
