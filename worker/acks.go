@@ -37,11 +37,11 @@ type activityAcks struct {
 	gathering    bool
 }
 
-// activityAck is one acknowledgement, and the slot that its call takes work for.
+// activityAck is one acknowledgement, and the claim for the slot of its activity.
 type activityAck struct {
 	token      func() string
 	completion provider.WorkItem
-	take       *taking
+	claim      *claim
 
 	// sent is the token that was used, and call the call, from when there is one.
 	sent string
@@ -139,30 +139,21 @@ func (a *activityAcks) make(call *ackCall) {
 	patience := time.AfterFunc(ackPatience, over)
 	defer patience.Stop()
 	d := a.dispatcher
-	all := &taking{dispatcher: d} // for all slots together
-	acks, asking := make([]provider.WorkAck, len(call.acks)), make([]*taking, len(call.acks))
+	acks := make([]provider.WorkAck, len(call.acks))
+	var claims batch
 	for i, ack := range call.acks {
 		acks[i] = provider.WorkAck{LockToken: ack.sent, Completion: ack.completion}
-		turns := 1
-		if all.asked.Turn != nil {
-			turns = 0
-		}
-		if _, ok := ack.take.begin(turns, 0); ok {
-			asking[i] = ack.take
-			all.join(ack.take)
-		}
+		claims.ask(ack.claim)
 	}
-	outcomes, taken, err := d.worker.store.AckWorkAndTake(call.ctx, acks, all.asked)
+	outcomes, taken, err := d.worker.store.AckWorkAndTake(call.ctx, acks, claims.request.params)
 	if err == nil {
-		all.observe(taken)
+		d.observe(claims.request, taken)
 	}
-	all.answered(taken, err)
+	d.note(claims.request, taken, err)
+	claims.answered(taken, err)
 	for i, ack := range call.acks {
 		if ack.err = err; err == nil {
 			ack.err = outcomes[i]
-		}
-		if asking[i] != nil {
-			asking[i].receive(all.part(asking[i]), err)
 		}
 		close(ack.done)
 	}
@@ -171,29 +162,3 @@ func (a *activityAcks) make(call *ackCall) {
 
 // opAckWork is the call's name in errors.
 const opAckWork = "ack_work_item"
-
-// join adds what another taking asks for.
-func (k *taking) join(other *taking) {
-	if len(k.asked.Work) == 0 {
-		k.activitiesSeen = other.activitiesSeen
-	}
-	if other.asked.Turn != nil {
-		k.asked.Turn, k.turnsSeen = other.asked.Turn, other.turnsSeen
-	}
-	other.from = len(k.asked.Work)
-	k.asked.Work = append(k.asked.Work, other.asked.Work...)
-}
-
-// part is what was taken for one that has joined.
-func (k *taking) part(other *taking) provider.Taken {
-	part := provider.Taken{Err: k.taken.Err}
-	if other.asked.Turn != nil {
-		part.Turn = k.taken.Turn
-	}
-	for _, work := range k.taken.Work {
-		if work.For -= other.from; work.For >= 0 && work.For < len(other.asked.Work) {
-			part.Work = append(part.Work, work)
-		}
-	}
-	return part
-}

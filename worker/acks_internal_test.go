@@ -104,7 +104,7 @@ func (a *acknowledging) ends(ctx context.Context, n int) (pending []*pendingAck)
 		token := fmt.Sprint(a.sent)
 		slot := &activities{worker: a.worker, id: "slot " + token}
 		p := &pendingAck{slot: slot, over: make(chan struct{}), activityAck: &activityAck{
-			token: func() string { return token }, take: &taking{dispatcher: a.dispatcher, activities: []*activities{slot}},
+			token: func() string { return token }, claim: a.newClaim(seats{activities: []*activities{slot}}, nil),
 		}}
 		pending = append(pending, p)
 		go func() {
@@ -172,7 +172,7 @@ func TestAcksOfOneCall(t *testing.T) {
 			if lost := errors.Is(p.err, provider.ErrInvalidLockToken); lost != (i == 1) || p.token != fmt.Sprint(i+2) {
 				t.Errorf("outcome of %q: %v", p.token, p.err)
 			}
-			got := p.take.taken
+			got := <-p.claim.answer
 			if (got.Turn == turn) != (i == 0) {
 				t.Errorf("%s has the turn: %t", p.token, got.Turn == turn)
 			}
@@ -281,7 +281,7 @@ func TestAcksAreLeft(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		unsentCtx, cancelUnsent := context.WithCancel(t.Context())
 		sent := a.ends(ctx, 1)[0]
-		sent.take.finish()
+		sent.claim.finish()
 		call := a.call("1")
 		unsent := a.ends(unsentCtx, 1)[0]
 		stays := a.ends(t.Context(), 1)[0]
@@ -305,7 +305,7 @@ func TestAcksAreLeft(t *testing.T) {
 		call = a.call("4", "5")
 		cancel()
 		<-gone.over
-		gone.take.finish()
+		gone.claim.finish()
 		synctest.Wait()
 		if call.ctx.Err() != nil {
 			t.Error("the call ends although somebody waits for it")

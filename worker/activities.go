@@ -49,14 +49,14 @@ func (a *activities) decide(work context.Context, fetched *provider.FetchedWorkI
 }
 
 // settle carries the call's verdict out and gives its lease up. An acknowledgement takes more work beside.
-func (c *call) settle(take *taking) {
+func (c *call) settle(claim *claim) {
 	defer c.cancel(nil)
 	defer c.end()
 	var stop func()
-	c.settling, stop = newSettling(c.ctx, c.worker.options.ActivityLockTimeout, c.worker.outage, take)
+	c.settling, stop = newSettling(c.ctx, c.worker.options.ActivityLockTimeout, c.worker.outage, claim)
 	defer stop()
 	for v := c.verdict; v != nil; {
 		v = c.apply(c.ctx, v)
 	}
-	take.finish()
+	claim.finish()
 }

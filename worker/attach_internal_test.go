@@ -193,7 +193,7 @@ func TestResultMeetsItsActivity(t *testing.T) {
 				time.Sleep(40 * time.Second) // on the test's clock, until the lease has ended
 				c.verdict = c.finish(c.ctx, provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2})
 				var stop func()
-				c.settling, stop = newSettling(c.ctx, time.Minute, w.outage, nil)
+				c.settling, stop = newSettling(c.ctx, time.Minute, w.outage, new(claim))
 				defer stop()
 				if v := c.apply(c.ctx, c.verdict); v != nil {
 					t.Errorf("then %+v", v)

@@ -61,17 +61,19 @@ const mostLooks = 8
 // look looks for work whenever await says for which slots: none at the end. A look finds one turn. When
 // three in a row have found that there are more, two looks at a time follow, then four and eight: a store
 // may commit together what comes together, and slots for which there is work do not stand idle.
-func (d *dispatcher) look(operation string, await func(most int) []*taking) {
+func (d *dispatcher) look(operation string, await func(most int) []look) {
 	backoff := outage.NewBackoff(d.worker.outage)
 	most, found := 1, 0
 	for looks := await(most); len(looks) > 0; looks = await(most) {
 		var others sync.WaitGroup
-		for _, k := range looks[1:] {
-			others.Go(func() { _ = d.lookFor(operation, k, false) })
+		more := make([]bool, len(looks))
+		for i, l := range looks[1:] {
+			others.Go(func() { more[1+i], _ = d.lookFor(operation, l, false) })
 		}
-		err := d.lookFor(operation, looks[0], len(looks) == 1)
+		var err error
+		more[0], err = d.lookFor(operation, looks[0], len(looks) == 1)
 		others.Wait()
-		if found++; slices.ContainsFunc(looks, func(k *taking) bool { return !k.more }) {
+		if found++; slices.Contains(more, false) {
 			most, found = 1, 0
 		} else if found >= 3 {
 			most = min(2*most, mostLooks)
@@ -80,20 +82,25 @@ func (d *dispatcher) look(operation string, await func(most int) []*taking) {
 	}
 }
 
-// lookFor makes a look, which may wait in the store.
-func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
-	taken, err := d.takeFor(operation, k, wait)
+// lookFor makes a look, which may wait in the store. It reports whether there may well be more turns.
+func (d *dispatcher) lookFor(operation string, l look, wait bool) (moreTurns bool, err error) {
+	r := d.request(l.seats, l.seen, l.seen)
+	taken, err := d.takeFor(operation, r, wait)
 	d.worker.outage.Observe(d.ctx, operation, err)
-	k.answered(taken, err)
-	k.finish()
-	return err
+	if err != nil {
+		d.free(l.seats, true)
+		return d.note(r, taken, err), err
+	}
+	moreTurns = d.note(r, taken, nil)
+	d.start(l.seats, r, taken)
+	return moreTurns, nil
 }
 
 // takeFor makes the call. One for a turn may wait in the store if the store can. Activities need no such wait, as
 // they come from turns, which ask for them.
-func (d *dispatcher) takeFor(operation string, k *taking, wait bool) (provider.Taken, error) {
-	params := k.ask()
-	if k.turn == nil || !wait {
+func (d *dispatcher) takeFor(operation string, r request, wait bool) (provider.Taken, error) {
+	params := r.params
+	if params.Turn == nil || !wait {
 		defer d.worker.outage.Expect(d.ctx, operation, 0)()
 		return d.worker.store.Take(d.ctx, params)
 	}
@@ -122,20 +129,27 @@ func (w *Worker) pollTimeout() time.Duration {
 	return w.options.PollTimeout
 }
 
-func (d *dispatcher) turnsAwaited(most int) (looks []*taking) {
+// look is a call that is made for nothing else than to take work.
+type look struct {
+	seats seats
+	// seen counts the store's notices before the call.
+	seen uint64
+}
+
+func (d *dispatcher) turnsAwaited(most int) (looks []look) {
 	free, seen := d.turns.await(d.ctx, most)
 	for _, slot := range free {
-		looks = append(looks, &taking{dispatcher: d, turn: slot, turnsSeen: seen})
+		looks = append(looks, look{seats{turn: slot}, seen})
 	}
 	return looks
 }
 
-func (d *dispatcher) activitiesAwaited(int) []*taking {
+func (d *dispatcher) activitiesAwaited(int) []look {
 	free, seen := d.activities.await(d.ctx, math.MaxInt)
 	if len(free) == 0 {
 		return nil
 	}
-	return []*taking{{dispatcher: d, activities: free, activitiesSeen: seen}}
+	return []look{{seats{activities: free}, seen}}
 }
 
 // startTurn runs a turn that was taken for a slot, nil if it waits no longer.
@@ -151,12 +165,12 @@ func (d *dispatcher) runTurn(o *orchestrator, fetched *provider.FetchedOrchestra
 	began, lent := time.Now(), false
 	t := o.decide(d.work, fetched, func() { lent = d.lend(o, began) })
 	if lent {
-		t.settle(nil)
+		t.settle(new(claim))
 		d.worker.lent.Add(-1)
 		return
 	}
 	d.turns.ran(began)
-	d.settle(o.kept, t, &taking{dispatcher: d, turn: o, settled: d.turns.called})
+	d.settle(o.kept, t, d.newClaim(seats{turn: o}, d.turns.called))
 }
 
 // lend frees the slot of a turn whose function blocks, so that it keeps only its own turn
@@ -179,7 +193,7 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 		began := time.Now()
 		c := a.decide(d.work, fetched)
 		d.activities.ran(began)
-		d.settle(a.kept, c, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
+		d.settle(a.kept, c, d.newClaim(seats{activities: []*activities{a}}, d.activities.called))
 	}, func() {
 		d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem)
 	})
@@ -209,7 +223,7 @@ func start[S any](d *dispatcher, all *slots[*S], slot *S, begin func(func()), ru
 // handBack gives back what nobody has tried, again after each failure that may pass, as nobody
 // has it otherwise before its lease ends. When the worker has to stop there is one try.
 func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon func(context.Context, provider.AbandonParams) error) {
-	s, stop := newSettling(d.ctx, lease, d.worker.outage, nil)
+	s, stop := newSettling(d.ctx, lease, d.worker.outage, new(claim))
 	defer stop()
 	_, err := s.do(func(ctx context.Context) error {
 		return abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
@@ -221,12 +235,11 @@ func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon f
 
 // settle settles a slot's work, which takes more work for the slot. The slot is free sooner if the store fails or does
 // not answer.
-func (d *dispatcher) settle(kept chan struct{}, work decided, k *taking) {
+func (d *dispatcher) settle(kept chan struct{}, work decided, c *claim) {
 	kept <- struct{}{}
 	defer func() { <-kept }()
-	k.began = time.Now()
-	patience := time.AfterFunc(settlePatience, k.release)
+	c.began = time.Now()
+	patience := time.AfterFunc(settlePatience, c.release)
 	defer patience.Stop()
-	work.settle(k)
-	k.finish()
+	work.settle(c)
 }

@@ -20,7 +20,7 @@
 package worker
 
 // Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker
-// has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go and taking.go
+// has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go, claim.go and batch.go
 // (how work is found), runners.go (the goroutines that
 // turns run on there); for turns orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go
 // (functions between their turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go

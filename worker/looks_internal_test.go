@@ -43,13 +43,13 @@ func TestManyTurnsAreLookedForTogether(t *testing.T) {
 	d.turnRunners = newRunners(&w.loops, ctx.Done())
 	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
 	var got []int
-	d.look(outage.OpFetchTurn, func(most int) (looks []*taking) {
+	d.look(outage.OpFetchTurn, func(most int) (looks []look) {
 		if len(got) == len(want) {
 			return nil
 		}
 		got = append(got, most)
 		for range most {
-			looks = append(looks, &taking{dispatcher: d, turn: &orchestrator{worker: w}})
+			looks = append(looks, look{seats: seats{turn: &orchestrator{worker: w}}})
 		}
 		return looks
 	})

@@ -72,9 +72,9 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) verdict {
 // acknowledge tries once to complete the activity, and returns the token that it used. The first
 // try, and only that, is made together with others.
 func (c *call) acknowledge(ctx context.Context, completion provider.WorkItem) (token string, err error) {
-	if take := c.settling.take; take != nil && !c.tried {
+	if claim := c.settling.claim; claim.dispatcher != nil && !c.tried {
 		c.tried = true
-		return take.dispatcher.acks.do(ctx, &activityAck{token: c.token, completion: completion, take: take})
+		return claim.dispatcher.acks.do(ctx, &activityAck{token: c.token, completion: completion, claim: claim})
 	}
 	token = c.token()
 	return token, c.worker.store.AckWorkItem(ctx, token, completion)

@@ -40,18 +40,18 @@ type settling struct {
 	// lease is how long a call is made again that the store fails while it renews the lease.
 	lease  time.Duration
 	outage *outage.Watch
-	// take, if not nil, is what an acknowledgement takes beside. Its slots need not wait for a call that is repeated.
-	take *taking
+	// claim takes more work beside an acknowledgement. Its slot need not wait for a call that is repeated.
+	claim *claim
 }
 
 // newSettling returns it and what ends its calls.
-func newSettling(work context.Context, lease time.Duration, o *outage.Watch, take *taking) (_ settling, stop func()) {
+func newSettling(work context.Context, lease time.Duration, o *outage.Watch, c *claim) (_ settling, stop func()) {
 	calls, cancel := context.WithCancel(context.WithoutCancel(work))
 	watched := context.AfterFunc(work, func() {
 		timer := time.AfterFunc(settleGrace, cancel)
 		context.AfterFunc(calls, func() { timer.Stop() })
 	})
-	return settling{work: work, calls: calls, lease: lease, outage: o, take: take}, func() { watched(); cancel() }
+	return settling{work: work, calls: calls, lease: lease, outage: o, claim: c}, func() { watched(); cancel() }
 }
 
 // do makes a call, again after each transient failure as long as the lease lasts, and
@@ -75,7 +75,7 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 		case errors.Is(err, provider.ErrLockLost), !provider.IsRetryable(err), last, s.calls.Err() != nil:
 			return tries, err
 		}
-		s.take.release()
+		s.claim.release()
 		if giveUp.IsZero() {
 			giveUp = time.Now().Add(s.lease)
 		}
@@ -86,22 +86,24 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 	}
 }
 
-// acknowledge is do for a turn's acknowledgement. The first try, and only that, is made by combined
+// acknowledge makes a turn's acknowledgement, again as do does. The first try, and only that, is made by combined
 // if there are slots that it may take work for. queued is how many activities it queues.
 func (s *settling) acknowledge(
 	queued int, plain func(context.Context) error,
 	combined func(context.Context, provider.TakeParams) (provider.Taken, error),
 ) (tries int, err error) {
 	return s.do(func(ctx context.Context) error {
-		params, ok := s.take.begin(0, queued)
+		request, ok := s.claim.ask(0, queued)
 		if !ok {
 			return plain(ctx)
 		}
-		taken, err := combined(ctx, params)
+		taken, err := combined(ctx, request.params)
+		d := s.claim.dispatcher
 		if err == nil {
-			s.take.observe(taken)
+			d.observe(request, taken)
 		}
-		s.take.answered(taken, err)
+		s.claim.answered(taken, err)
+		d.note(request, taken, err)
 		return err
 	})
 }

@@ -20,7 +20,7 @@ import (
 // settle settles work whose lease is 5 s long with the answers, of which the last repeats.
 func settle(work context.Context, answers ...error) (tries int, err error) {
 	o := outage.New(slog.New(slog.DiscardHandler))
-	s, stop := newSettling(work, 5*time.Second, o, nil)
+	s, stop := newSettling(work, 5*time.Second, o, new(claim))
 	defer stop()
 	n := 0
 	return s.do(func(ctx context.Context) error {
@@ -108,9 +108,9 @@ func TestSettlingEndsWithTheWork(t *testing.T) {
 }
 
 // decidedFunc is work that settles as the test says.
-type decidedFunc func(take *taking)
+type decidedFunc func(c *claim)
 
-func (f decidedFunc) settle(take *taking) { f(take) }
+func (f decidedFunc) settle(c *claim) { f(c) }
 
 // A slot goes on when the call that settles its work is not answered in time or fails, and stops when too many are
 // left.
@@ -122,13 +122,13 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 		release := make(chan struct{})
 		var settled sync.WaitGroup
 		settle := func(work decidedFunc) {
-			settled.Go(func() { d.settle(slot.kept, work, &taking{dispatcher: d, activities: []*activities{slot}}) })
+			settled.Go(func() { d.settle(slot.kept, work, d.newClaim(seats{activities: []*activities{slot}}, nil)) })
 		}
 		began := time.Now()
 		for i := range keptPerSlot {
-			settle(func(take *taking) {
+			settle(func(c *claim) {
 				if i > 0 { // all but the first fail at once
-					take.release()
+					c.release()
 				}
 				<-release
 			})
@@ -138,7 +138,7 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 			t.Errorf("the slot was held up for %v, want %v", took, settlePatience)
 		}
 		time.AfterFunc(time.Minute, func() { close(release) })
-		settle(func(*taking) {
+		settle(func(*claim) {
 			if took := time.Since(began); took != settlePatience+time.Minute {
 				t.Errorf("the slot settled more work after %v, with %d results kept", took, keptPerSlot)
 			}
@@ -229,7 +229,7 @@ func TestSilentStoreIsTold(t *testing.T) {
 			t.Errorf("told of a call that returned in time:\n%s", &log)
 		}
 
-		s, stop := newSettling(t.Context(), time.Hour, o, nil)
+		s, stop := newSettling(t.Context(), time.Hour, o, new(claim))
 		if _, err := s.do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
 			t.Error(err)
 		}
@@ -258,7 +258,7 @@ func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
 		var log bytes.Buffer
 		o := outage.New(slog.New(slog.NewTextHandler(&log, nil)))
 		work, lost := context.WithCancel(t.Context())
-		s, stop := newSettling(work, time.Hour, o, nil)
+		s, stop := newSettling(work, time.Hour, o, new(claim))
 		defer stop()
 		var settled sync.WaitGroup
 		settled.Go(func() {

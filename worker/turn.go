@@ -43,18 +43,18 @@ type turn struct {
 }
 
 // settle carries the turn's verdict out and gives its lease up. An acknowledgement takes more work beside.
-func (t *turn) settle(take *taking) {
+func (t *turn) settle(claim *claim) {
 	defer t.cancel(nil)
 	defer t.lease.Stop()
 	var stop func()
-	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, t.worker.outage, take)
+	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, t.worker.outage, claim)
 	defer stop()
 	for v := t.verdict; v != nil; {
 		v = t.apply(t.ctx, v)
 	}
 	t.settled()
 	t.tellEnd()
-	take.finish()
+	claim.finish()
 }
 
 // decide finds out what the batch needs (contract §7.5), and runs the orchestration function if it needs that.

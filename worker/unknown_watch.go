@@ -121,7 +121,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 		u.ended = false
 		t := slot.decide(u.work, fetched, func() {}) //nolint:contextcheck // what settles work has its own context
 		if u.ended {
-			t.settle(nil)
+			t.settle(new(claim))
 		} else {
 			kept = append(kept, t)
 		}
@@ -132,7 +132,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 // giveBack gives turns back that need their code.
 func (u *unknownWatch) giveBack(kept []*turn) {
 	for _, t := range kept {
-		t.settle(nil)
+		t.settle(new(claim))
 	}
 	if u.kept++; len(kept) == 0 {
 		u.kept = 0
@@ -154,7 +154,7 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 			return err
 		}
 		u.ended = false
-		slot.decide(u.work, fetched).settle(nil) //nolint:contextcheck // what settles work has its own context
+		slot.decide(u.work, fetched).settle(new(claim)) //nolint:contextcheck // what settles work has its own context
 		if !u.ended {
 			return nil
 		}

@@ -55,8 +55,8 @@ func (complete) verdict()      {}
 
 // decided is work whose verdict is known.
 type decided interface {
-	// settle carries the verdict out. An acknowledgement takes more work beside.
-	settle(take *taking)
+	// settle carries the verdict out. An acknowledgement takes more work beside, and the claim is finished at the end.
+	settle(c *claim)
 }
 
 // apply makes the calls of a verdict, and returns the next verdict if those do not settle the turn, or nil.

@@ -130,7 +130,7 @@ func TestVerdictAfterARefusal(t *testing.T) {
 		renew: renews(nil), ack: func(string) error { return provider.Permanent("ack", "no", nil) },
 	}), "1")
 	var stop func()
-	c.settling, stop = newSettling(context.WithoutCancel(c.ctx), time.Minute, c.worker.outage, nil)
+	c.settling, stop = newSettling(context.WithoutCancel(c.ctx), time.Minute, c.worker.outage, new(claim))
 	defer stop()
 	got := c.apply(c.ctx, complete{provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2}})
 	if diff := cmp.Diff(verdict(giveBack{Delay: 100 * time.Millisecond}), got); diff != "" {

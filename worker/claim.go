@@ -1,0 +1,239 @@
+package worker
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
+)
+
+// seats are reserved slots that a call takes work for.
+type seats struct {
+	// turn is nil if the call takes no turn.
+	turn       *orchestrator
+	activities []*activities
+}
+
+func (s seats) empty() bool { return s.turn == nil && len(s.activities) == 0 }
+
+// request is what one call asks the store for. It does not change.
+type request struct {
+	params provider.TakeParams
+	// turnsSeen and activitiesSeen count the store's notices before the call.
+	turnsSeen, activitiesSeen uint64
+}
+
+// request asks for work for the seats.
+func (d *dispatcher) request(s seats, turnsSeen, activitiesSeen uint64) request {
+	r := request{turnsSeen: turnsSeen, activitiesSeen: activitiesSeen}
+	if s.turn != nil {
+		turn := d.worker.fetchTurn()
+		r.params.Turn = &turn
+	}
+	for _, slot := range s.activities {
+		spare := d.activities.spare[slot] // whose sessions nobody would keep
+		r.params.Work = append(r.params.Work, slot.fetchWork(!spare))
+	}
+	return r
+}
+
+// observe reports to the outage how the looks beside an acknowledgement went.
+func (d *dispatcher) observe(r request, taken provider.Taken) {
+	o := d.worker.outage
+	if r.params.Turn != nil {
+		if taken.Err != nil && taken.Turn == nil {
+			o.Observe(d.ctx, outage.OpFetchTurn, taken.Err)
+			return // and the activities were not looked for
+		}
+		o.Observe(d.ctx, outage.OpFetchTurn, nil)
+	}
+	if len(r.params.Work) > 0 {
+		o.Observe(d.ctx, outage.OpFetchWork, taken.Err)
+	}
+}
+
+// note notes whether the store may have more than it has answered, and reports whether it may well have more turns.
+// After a failure that may pass there is a look, which tells whether the store is away, and when it is back.
+func (d *dispatcher) note(r request, taken provider.Taken, err error) (moreTurns bool) {
+	switch {
+	case err == nil:
+		moreTurns = d.noteTurn(r, taken)
+		d.noteActivities(r, taken)
+	case provider.IsRetryable(err):
+		d.turns.notice()
+		d.activities.notice()
+	}
+	return moreTurns
+}
+
+func (d *dispatcher) noteTurn(r request, taken provider.Taken) (more bool) {
+	if r.params.Turn == nil {
+		return false
+	}
+	found := 0
+	if taken.Turn != nil {
+		found = 1
+	}
+	if found == 0 && taken.Err != nil {
+		d.turns.notice()
+		return false
+	}
+	return d.turns.looked(r.turnsSeen, 1, found)
+}
+
+func (d *dispatcher) noteActivities(r request, taken provider.Taken) {
+	asked, found := len(r.params.Work), len(taken.Work)
+	if found < asked && taken.Err != nil {
+		d.activities.notice()
+		return
+	}
+	d.activities.looked(r.activitiesSeen, asked, found)
+}
+
+// start starts what was taken, and frees the seats that are left. Work whose seat is no longer reserved gets another
+// slot, or is given back.
+func (d *dispatcher) start(s seats, r request, taken provider.Taken) {
+	left := slices.Clone(s.activities)
+	for _, work := range taken.Work {
+		var seat *activities
+		if work.For < len(s.activities) {
+			seat = s.activities[work.For]
+			left = slices.DeleteFunc(left, func(other *activities) bool { return other == seat })
+		}
+		d.startActivity(seat, work.FetchedWorkItem)
+	}
+	s.activities = left
+	if taken.Turn != nil {
+		d.startTurn(s.turn, taken.Turn)
+		s.turn = nil
+	}
+	d.free(s, d.activities.noticedSince(r.activitiesSeen))
+}
+
+// free frees seats. missed means that what came for their sessions meanwhile was not looked for: a call for other slots
+// does not find it.
+func (d *dispatcher) free(s seats, missed bool) {
+	if s.turn != nil {
+		d.turns.put(false, s.turn)
+	}
+	if len(s.activities) > 0 {
+		d.activities.put(missed && d.worker.sessions.used(), s.activities...)
+	}
+}
+
+// claim asks for more work beside the acknowledgement of a slot's work. Its slot waits for the answer, unless that
+// takes long. The zero claim asks for nothing.
+type claim struct {
+	dispatcher *dispatcher
+	// answer has the one answer, if there is one, and is closed when the call has returned.
+	answer chan provider.Taken
+	// began is when the slot began to wait, and called is told how long that took.
+	began  time.Time
+	called func(time.Duration)
+
+	mu sync.Mutex
+	// seats wait for the answer. They are empty when they wait no longer.
+	seats seats
+	// asked means that the call was made, with the request.
+	asked   bool
+	request request
+}
+
+// newClaim returns a claim for the seat of work that is to be acknowledged.
+func (d *dispatcher) newClaim(seat seats, called func(time.Duration)) *claim {
+	return &claim{dispatcher: d, answer: make(chan provider.Taken, 1), seats: seat, called: called}
+}
+
+// ask returns what the first try of an acknowledgement takes beside: for its own slot, and for as many idle ones as are
+// wanted and there are. ok is false if it takes nothing. If it is true, answered is to be called.
+func (c *claim) ask(turns, work int) (r request, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.dispatcher
+	if c.asked || c.seats.empty() || d.ctx.Err() != nil {
+		return request{}, false
+	}
+	var own, idle []*orchestrator
+	if c.seats.turn != nil {
+		own, turns = append(own, c.seats.turn), 1
+	}
+	var turnsSeen, activitiesSeen uint64
+	idle, turnsSeen = d.turns.reserve(turns, own...)
+	if c.seats.turn = nil; len(idle) > 0 {
+		c.seats.turn = idle[0]
+	}
+	c.seats.activities, activitiesSeen = d.activities.reserve(work+len(c.seats.activities), c.seats.activities...)
+	if c.seats.empty() {
+		return request{}, false
+	}
+	c.asked, c.request = true, d.request(c.seats, turnsSeen, activitiesSeen)
+	return c.request, true
+}
+
+// answered delivers the answer, or frees the seats if the call failed.
+func (c *claim) answered(taken provider.Taken, err error) {
+	if err != nil {
+		close(c.answer)
+		c.release()
+		return
+	}
+	if c.called != nil {
+		c.called(time.Since(c.began))
+	}
+	c.answer <- taken
+	close(c.answer)
+}
+
+// release frees the seats, as the call may take long. If it was answered, and the acknowledgement is to be made again,
+// what was taken does not wait for that.
+func (c *claim) release() { c.end() }
+
+// finish starts what was taken and frees the other seats. It is called when the worker knows the effects of the work
+// that was acknowledged. An answer that comes later is started then.
+func (c *claim) finish() {
+	if c.end() {
+		return
+	}
+	c.mu.Lock()
+	asked := c.asked
+	c.mu.Unlock()
+	if asked {
+		c.dispatcher.worker.loops.Go(func() {
+			taken, ok := <-c.answer
+			c.use(taken, ok)
+		})
+	}
+}
+
+// end starts what was taken, if there is an answer, and frees the seats. It reports whether the call has returned.
+func (c *claim) end() (returned bool) {
+	select {
+	case taken, ok := <-c.answer:
+		c.use(taken, ok)
+		return true
+	default:
+		c.use(provider.Taken{}, false)
+		return false
+	}
+}
+
+// use starts what was taken on the seats that still wait, and frees the others. ok means that there is an answer.
+func (c *claim) use(taken provider.Taken, ok bool) {
+	s := c.takeSeats()
+	if ok {
+		c.dispatcher.start(s, c.request, taken)
+	} else {
+		c.dispatcher.free(s, true)
+	}
+}
+
+// takeSeats returns the seats, which wait no longer.
+func (c *claim) takeSeats() seats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.seats
+	c.seats = seats{}
+	return s
+}
