@@ -18,8 +18,8 @@ type Document struct {
 	XML     *xmlDocument // of FOR XML; nil for FOR JSON
 }
 
-// documentWriter makes the text of a document.
-type documentWriter interface {
+// DocumentWriter makes the text of a document.
+type DocumentWriter interface {
 	Row(values []value.Value) error
 	Text() (value.Value, error)
 }
@@ -30,7 +30,7 @@ type jsonWriter struct{ *function.JSONWriter }
 func (w jsonWriter) Text() (value.Value, error) { return w.JSONWriter.Text(), nil }
 
 // Writer makes a writer for one execution.
-func (d *Document) Writer() (documentWriter, error) {
+func (d *Document) Writer() (DocumentWriter, error) {
 	if d.XML != nil {
 		return function.NewXMLWriter(d.XML.Options, d.XML.fields)
 	}

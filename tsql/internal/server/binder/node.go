@@ -56,7 +56,6 @@ const (
 	IsAnd
 	IsOr
 	IsNot
-	isInList // args[0] IN (args[1:])
 	IsLike
 	IsCast // an implicit or explicit conversion of args[0]
 	isSubquery

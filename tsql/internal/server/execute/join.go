@@ -7,10 +7,9 @@ type JoinKind uint8
 const (
 	InnerJoin JoinKind = iota
 	LeftJoin
-	FullJoin
 )
 
-func (k JoinKind) String() string { return [...]string{"inner", "left", "full"}[k] }
+func (k JoinKind) String() string { return [...]string{"inner", "left"}[k] }
 
 // Loop is the join by nested loops: for each row of the left input the right one is opened anew, which reads the left
 // row's slots where it depends on them.

@@ -125,87 +125,56 @@ func assignRows(root *execute.Subquery, r *execute.Run, columns []execute.Expr, 
 
 // expression compiles an expression outside of a query.
 func expression(env *binder.Env, x syntax.Expr) (*Scalar, error) {
-	p := newPlanner(env)
-	b := p.b
-	n, err := b.Expression(x)
+	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Expression(x) }
+	p, n, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
 	if err != nil {
 		return nil, err
+	}
+	return &Scalar{Type: n.Type, Nullable: n.Nullable, Tables: p.b.Tables, Eval: eval}, nil
+}
+
+// test compiles a condition outside of a query.
+func test(env *binder.Env, x syntax.Expr) (Condition, error) {
+	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Condition(x) }
+	_, _, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (bool, error) {
+		t, err := c.Cond(r)
+		return t == execute.True, err
+	})
+	return eval, err
+}
+
+// outside compiles what stands outside of a query. It is compiled again when it is out of date.
+func outside[T any](
+	env *binder.Env, bind func(b *binder.Binder) (*binder.Node, error), value func(c binder.Code, r *execute.Run) (T, error),
+) (*planner, *binder.Node, func(f *execute.Frame) (T, error), error) {
+	p := newPlanner(env)
+	n, err := bind(p.b)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	c, err := p.code(n)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	pool, rights, basis := &execute.Pool{Shape: b.Shape}, b.Rights, basisOf(b)
-	out := &Scalar{Type: n.Type, Nullable: n.Nullable, Tables: b.Tables}
-	out.Eval = func(f *execute.Frame) (v execute.Value, err error) {
+	pool, rights, basis := &execute.Pool{Shape: p.b.Shape}, p.b.Rights, basisOf(p.b)
+	return p, n, func(f *execute.Frame) (v T, err error) {
 		stale, err := basis.lock(f)
 		if err != nil {
 			return v, err
 		}
 		if stale {
-			again, err := expression(envOf(env, f), x)
+			_, _, again, err := outside(envOf(env, f), bind, value)
 			if err != nil {
 				return v, err
-			}
-			return again.Eval(f)
-		}
-		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
-			v, err = c.Expr(r)
-			return 0, err
-		})
-		return v, err
-	}
-	return out, nil
-}
-
-// test compiles a condition outside of a query.
-func test(env *binder.Env, x syntax.Expr) (Condition, error) {
-	p := newPlanner(env)
-	b := p.b
-	n, err := b.Condition(x)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.code(n)
-	if err != nil {
-		return nil, err
-	}
-	pool, rights, basis := &execute.Pool{Shape: b.Shape}, b.Rights, basisOf(b)
-	return func(f *execute.Frame) (ok bool, err error) {
-		stale, err := basis.lock(f)
-		if err != nil {
-			return false, err
-		}
-		if stale {
-			again, err := test(envOf(env, f), x)
-			if err != nil {
-				return false, err
 			}
 			return again(f)
 		}
 		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
-			t, err := c.Cond(r)
-			ok = t == execute.True
+			v, err = value(c, r)
 			return 0, err
 		})
-		return ok, err
+		return v, err
 	}, nil
-}
-
-// rowCode compiles an expression or condition over one row, and returns what fills the slots.
-func (p *planner) rowCode(n *binder.Node, table *binder.TableRel) (binder.Code, func(r *execute.Run, row []execute.Value), error) {
-	c, err := p.code(n)
-	var loads []execute.Load
-	for ordinal, slot := range table.Slots {
-		if slot >= 0 {
-			loads = append(loads, execute.Load{Ordinal: ordinal, Slot: slot})
-		}
-	}
-	return c, func(r *execute.Run, row []execute.Value) {
-		for _, l := range loads {
-			r.Slots[l.Slot] = row[l.Ordinal]
-		}
-	}, err
 }
 
 func rowExpression(env *binder.Env, t *schema.Table, x syntax.Expr) (*RowScalar, error) {
@@ -214,14 +183,8 @@ func rowExpression(env *binder.Env, t *schema.Table, x syntax.Expr) (*RowScalar,
 	if err != nil {
 		return nil, err
 	}
-	c, fill, err := p.rowCode(n, table)
-	pool := &execute.Pool{Shape: p.b.Shape}
-	return &RowScalar{Type: n.Type, Nullable: n.ShownNullable(), Eval: func(f *execute.Frame, row []execute.Value) (execute.Value, error) {
-		r := pool.Get(f)
-		defer pool.Put(r)
-		fill(r, row)
-		return c.Expr(r)
-	}}, err
+	eval, err := overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
+	return &RowScalar{Type: n.Type, Nullable: n.ShownNullable(), Eval: eval}, err
 }
 
 func rowTest(env *binder.Env, t *schema.Table, x syntax.Expr) (RowCondition, error) {
@@ -230,13 +193,28 @@ func rowTest(env *binder.Env, t *schema.Table, x syntax.Expr) (RowCondition, err
 	if err != nil {
 		return nil, err
 	}
-	c, fill, err := p.rowCode(n, table)
+	return overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Truth, error) { return c.Cond(r) })
+}
+
+// overRow compiles an expression or condition over one row.
+func overRow[T any](p *planner, n *binder.Node, table *binder.TableRel, value func(c binder.Code, r *execute.Run) (T, error)) (
+	func(f *execute.Frame, row []execute.Value) (T, error), error,
+) {
+	c, err := p.code(n)
+	var loads []execute.Load
+	for ordinal, slot := range table.Slots {
+		if slot >= 0 {
+			loads = append(loads, execute.Load{Ordinal: ordinal, Slot: slot})
+		}
+	}
 	pool := &execute.Pool{Shape: p.b.Shape}
-	return func(f *execute.Frame, row []execute.Value) (execute.Truth, error) {
+	return func(f *execute.Frame, row []execute.Value) (T, error) {
 		r := pool.Get(f)
 		defer pool.Put(r)
-		fill(r, row)
-		return c.Cond(r)
+		for _, l := range loads {
+			r.Slots[l.Slot] = row[l.Ordinal]
+		}
+		return value(c, r)
 	}, err
 }
 

@@ -326,21 +326,3 @@ func OwnerOf(o Object) *Principal {
 	}
 	return h.Schema.Owner
 }
-
-// TypeName returns schema.name of the table type that a variable was declared with; empty if it was declared in place.
-func (t *Table) TypeName() string {
-	if t.Type == nil {
-		return ""
-	}
-	return t.Type.Schema.Name + "." + t.Type.Name
-}
-
-// IsModule reports whether a value of Header.Kind is that of a procedure, function, view or trigger.
-func IsModule(kind string) bool {
-	switch kind {
-	case "P", "V", "TR", "FN", "IF", "TF":
-		return true
-	default:
-		return false
-	}
-}

@@ -345,11 +345,6 @@ func (db *Database) VisibleType(p *Principal, t *UserType) bool {
 	return p == nil || p == db.Dbo() || db.anyRight(p, Securable{"TYPE", t.ID}, typePermissions)
 }
 
-// VisibleSchema is Visible for schemas.
-func (db *Database) VisibleSchema(p *Principal, s *Schema) bool {
-	return p == nil || p == db.Dbo() || s.ID <= 4 || db.anyRight(p, Securable{"SCHEMA", s.ID}, schemaPermissions)
-}
-
 // objectPermissions, typePermissions and schemaPermissions are all that may be granted on these.
 var (
 	objectPermissions = []string{

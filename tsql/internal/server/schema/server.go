@@ -14,9 +14,6 @@ const (
 	MsdbID   int32 = 4
 )
 
-// DboID is the id of the principal dbo.
-const DboID int32 = 1
-
 // NewServer makes a server with the system databases and one for the user. Its only login is sa, without a password.
 func NewServer(collation *value.Collation, user string, now value.Value) *Server {
 	s := &Server{

@@ -24,9 +24,6 @@ type writer struct {
 	id     int64  // of the transaction
 }
 
-// ID numbers the row within its table.
-func (r *Row) ID() uint64 { return r.id }
-
 // Values is the newest version, committed or not; nil if the row is deleted.
 func (r *Row) Values() []Value {
 	if r.head == nil {

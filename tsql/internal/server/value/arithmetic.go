@@ -3,7 +3,6 @@ package value
 import (
 	"math"
 	"math/big"
-	"math/bits"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
@@ -432,12 +431,6 @@ func BitNot(v Value, t Type) (Value, error) {
 	default:
 		return OfInt(^v.n), nil
 	}
-}
-
-// CountBits is BIT_COUNT of an integer of type t.
-func CountBits(v Value, t Type) Value {
-	mask := uint64(math.MaxUint64) >> (64 - 8*intBytes(t.Kind))
-	return OfInt(int64(bits.OnesCount64(uint64(v.n) & mask)))
 }
 
 // TypeName is the name of a type in messages, without facets: "numeric", "nvarchar".

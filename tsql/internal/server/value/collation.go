@@ -91,9 +91,6 @@ var collations sync.Map
 // DefaultCollation is that of a server that was installed in English.
 var DefaultCollation = mustCollation("SQL_Latin1_General_CP1_CI_AS")
 
-// BinaryCollation compares by code. Names of objects in a database with it differ by case.
-var BinaryCollation = mustCollation("Latin1_General_100_BIN2")
-
 func mustCollation(name string) *Collation {
 	c, ok := CollationByName(name)
 	if !ok {
@@ -184,14 +181,6 @@ func findFamily(folded string) *family {
 // page is the code page of char and varchar; not that of UTF-8.
 func (c *Collation) page() *charmap.Charmap { return codePages[c.family.codePage] }
 
-// CodePage returns the number of the code page of char and varchar: 1252, or 65001 for UTF-8.
-func (c *Collation) CodePage() int {
-	if c.utf8 {
-		return 65001
-	}
-	return c.family.codePage
-}
-
 // IsBinary reports whether text is ordered by its codes.
 func (c *Collation) IsBinary() bool { return c.binary }
 
@@ -200,6 +189,3 @@ func (c *Collation) IgnoresCase() bool { return !c.binary && c.ignoreCase }
 
 // Supplementary reports whether string functions count a character outside the basic plane as one.
 func (c *Collation) Supplementary() bool { return c.supplementary }
-
-// IsUTF8 reports whether char and varchar are UTF-8.
-func (c *Collation) IsUTF8() bool { return c.utf8 }

@@ -69,12 +69,6 @@ func compareText(a, b string, t Type) int {
 // inUTF16 reports whether values of a character type are held in UTF-16, which decides about their order by codes.
 func inUTF16(t Type) bool { return groupOf(t.Kind) != charGroup }
 
-// Compare orders two texts, without regard to trailing blanks. National says that they are of nchar or nvarchar.
-func (c *Collation) Compare(a, b string, national bool) int { return c.compare(a, b, national) }
-
-// Equal reports whether two texts are the same but for trailing blanks.
-func (c *Collation) Equal(a, b string) bool { return c.compare(a, b, true) == 0 }
-
 func (c *Collation) compare(a, b string, national bool) int {
 	if !c.binary {
 		return c.words.compare(a, b)

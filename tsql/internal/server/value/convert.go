@@ -1,8 +1,6 @@
 package value
 
 import (
-	"errors"
-
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
@@ -46,17 +44,6 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 	default:
 		return v, nil
 	}
-}
-
-// TryConvert is TRY_CAST and TRY_CONVERT: what Convert fails to convert is NULL. Types that never convert to each
-// other, and styles that there are not, stay errors.
-func TryConvert(v Value, from, to Type, style int) (Value, error) {
-	converted, err := Convert(v, from, to, style)
-	var e *fault.Error
-	if errors.As(err, &e) && e.Number != fault.Unsupported && e.Number != 529 && e.Number != 281 && e.Number != 9809 {
-		return Value{}, nil
-	}
-	return converted, err
 }
 
 // never is the error for types that do not convert to each other. What is compiled is checked before; a sql_variant

@@ -189,39 +189,6 @@ func (p *Pattern) matches(part *likePart, r rune) bool {
 	return part.negated
 }
 
-// Index returns where in a text the pattern matches first, counted in characters from 1, as PATINDEX does; 0 if it does
-// not. Without a % at its beginning or end, the pattern must match at the beginning or the end of the text.
-func (p *Pattern) Index(text string, national bool) int {
-	if p.never {
-		return 0
-	}
-	if len(p.parts) == 0 || !p.parts[0].any {
-		if p.Match(text, national) {
-			return 1
-		}
-		return 0
-	}
-	rest := p.parts[1:]
-	if len(rest) == 0 {
-		return min(len(text), 1)
-	}
-	for _, s := range []string{text, trimBlanks(text)} {
-		chars := p.collation.characters(s)
-		for i := range chars {
-			if p.matchParts(rest, chars[i:]) >= 0 {
-				return i + 1
-			}
-		}
-		if len(chars) == 0 && p.matchParts(rest, nil) >= 0 {
-			return 1
-		}
-		if national {
-			break
-		}
-	}
-	return 0
-}
-
 // compareRunes orders two characters.
 func (c *Collation) compareRunes(a, b rune) int {
 	if a == b {
@@ -251,45 +218,3 @@ func (c *Collation) compareRunes(a, b rune) int {
 
 // weightless reports whether a character can't be compared by a collator: half a surrogate pair.
 func weightless(r rune) bool { return r >= 0xD800 && r <= 0xDFFF }
-
-// Find returns the first place in a text from a byte on where another text is, and the bytes it takes there; at is -1
-// if it is nowhere. Trailing blanks count. It is what CHARINDEX and REPLACE search with.
-func (c *Collation) Find(text, what string, from int) (at, size int) {
-	if from > len(text) {
-		return -1, 0
-	}
-	if c.binary || what == "" {
-		if i := strings.Index(text[from:], what); i >= 0 {
-			return from + i, len(what)
-		}
-		return -1, 0
-	}
-	for i := from; i <= len(text); {
-		if n, ok := c.prefix(text[i:], what); ok {
-			return i, n
-		}
-		if i == len(text) {
-			break
-		}
-		_, n := DecodeRune(text[i:])
-		i += n
-	}
-	return -1, 0
-}
-
-// prefix reports whether a text begins with another one, and how many bytes it takes there.
-func (c *Collation) prefix(text, what string) (size int, ok bool) {
-	for what != "" {
-		if text[size:] == "" {
-			return 0, false
-		}
-		r, n := DecodeRune(text[size:])
-		q, m := DecodeRune(what)
-		if c.compareRunes(r, q) != 0 {
-			return 0, false
-		}
-		size += n
-		what = what[m:]
-	}
-	return size, true
-}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
@@ -72,20 +71,4 @@ func numberLiteral(text string, typeOf func(string) (sqltype.Type, error)) (Valu
 	}
 	v.scale = uint8(t.Scale)
 	return v, Type{Type: t}, nil
-}
-
-// LiteralText is the T-SQL constant that stands for a value of type t, as in the definition of a constraint.
-func LiteralText(v Value, t Type) string {
-	switch v.kind {
-	case Null:
-		return "NULL"
-	case Int, Decimal, Money, Float, Bytes:
-		return v.String()
-	default:
-		prefix := ""
-		if groupOf(t.Kind) == ncharGroup {
-			prefix = "N"
-		}
-		return prefix + "'" + strings.ReplaceAll(v.String(), "'", "''") + "'"
-	}
 }

@@ -141,7 +141,7 @@ func TestConvertNeverPanics(t *testing.T) {
 			if !next.IsNull() && (value.Compare(next, next, to) != 0 || len(value.AppendKey(nil, next, to, false)) == 0) {
 				t.Fatalf("%v of %s is not equal to itself", next, to)
 			}
-			_, _, _ = next.String(), value.DataLength(next, to), value.LiteralText(next, to)
+			_, _ = next.String(), value.DataLength(next, to)
 			v, from = next, to
 		}
 	})
@@ -193,19 +193,5 @@ func TestBinaryRoundTrip(t *testing.T) {
 		if got := outcome(v, err); got != test.want {
 			t.Errorf("%s as %s: %s", test.bytes, test.typ, got)
 		}
-	}
-}
-
-func TestTryConvert(t *testing.T) {
-	t.Parallel()
-	vc := typ(t, "varchar(20)")
-	if v, err := value.TryConvert(value.OfString("x"), vc, typ(t, "int"), 0); err != nil || !v.IsNull() {
-		t.Errorf("%v, %v", v, err)
-	}
-	if v, err := value.TryConvert(value.OfString("7"), vc, typ(t, "int"), 0); err != nil || v.Int() != 7 {
-		t.Errorf("%v, %v", v, err)
-	}
-	if _, err := value.TryConvert(value.OfTime(0), typ(t, "time(0)"), typ(t, "int"), 0); err == nil {
-		t.Error("a time becomes an int")
 	}
 }

@@ -2,7 +2,6 @@ package value
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
@@ -102,6 +101,3 @@ func sizeOf(small bool, ifSmall, otherwise int64) int64 {
 	}
 	return otherwise
 }
-
-// TrimRight cuts trailing blanks off, as comparisons and LEN do.
-func TrimRight(s string) string { return strings.TrimRight(s, " ") }

@@ -37,16 +37,3 @@ type Options struct {
 	// that says another one is a mistake or means other characters.
 	Encoding string
 }
-
-// AppendString appends the texts in a node and below it, which is what the node is as a string.
-func (n *Node) AppendString(dst []byte) []byte {
-	if n.Kind == Text {
-		return append(dst, n.Text...)
-	}
-	for _, child := range n.Children {
-		if child.Kind == Text || child.Kind == Element {
-			dst = child.AppendString(dst)
-		}
-	}
-	return dst
-}
