@@ -95,7 +95,7 @@ func ExampleFailedError() {
 // are all that a client needs.
 var (
 	Verdict = orchestration.NewEvent[bool]("verdict")
-	Stage   orchestration.Status[string]
+	Stage   orchestration.CustomStatus[string]
 	Review  = orchestration.New("Review", func(ctx *orchestration.Context, title string) (string, error) {
 		verdict := Verdict.Wait(ctx)
 		Stage.Set(ctx, "waits for a verdict")

@@ -132,7 +132,7 @@ func TestReplaceWithQueuedChild(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(_ *orchestration.Context, input string) (string, error) { return "child of " + input, nil })
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
-		result := orchestration.Sub(ctx, child, input)
+		result := orchestration.SubOrchestration(ctx, child, input)
 		if input == "first" {
 			return "", orchestration.Sleep(ctx, time.Millisecond)
 		}
@@ -439,7 +439,7 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 		orchestration.Timer(ctx, 0)
 		orchestration.Dequeue[string](ctx, "q")
 		orchestration.Activity(ctx, nobody, "secret")
-		orchestration.Sub(ctx, until, "secret", orchestration.WithInstanceID("kid"))
+		orchestration.SubOrchestration(ctx, until, "secret", orchestration.WithInstanceID("kid"))
 		event := orchestration.WaitForEvent[string](ctx, "go")
 		ctx.SetCustomStatus("waiting")
 		return event.Await()

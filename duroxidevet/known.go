@@ -16,7 +16,7 @@ var (
 	clock = &rule{kind: "clock", does: "reads the clock, which shows another time in a replay", instead: "use orchestration.UTCNow(ctx)"}
 	sleep = &rule{kind: "clock", does: "waits without a record", instead: "use orchestration.Sleep(ctx, d)"}
 	timer = &rule{kind: "clock", does: "starts a timer without a record", instead: "use orchestration.Timer(ctx, d)"}
-	limit = &rule{kind: "clock", does: "ends by the clock", instead: "use orchestration.WithTimeout for a call, or orchestration.Select with orchestration.Timer"}
+	limit = &rule{kind: "clock", does: "ends by the clock", instead: "use orchestration.WithTimeout for a call, or orchestration.SelectAndDrop with orchestration.Timer"}
 
 	random = &rule{kind: "random", does: "is random, and a replay draws something else", instead: "use orchestration.NewGUID(ctx), or draw it in an activity"}
 	guid   = &rule{kind: "random", does: "is another id each time", instead: "use orchestration.NewGUID(ctx)"}
@@ -27,7 +27,7 @@ var (
 	parallel = &rule{kind: "goroutine", does: "starts a goroutine, whose order no replay repeats", instead: "use orchestration.Go or orchestration.Map", weak: true}
 
 	system  = &rule{kind: "io", does: "does I/O, which a replay repeats", instead: "do it in an activity"}
-	remote  = &rule{kind: "io", does: "asks a store from inside an orchestration", instead: "use orchestration.Sub or orchestration.Detach, or an activity"}
+	remote  = &rule{kind: "io", does: "asks a store from inside an orchestration", instead: "use orchestration.SubOrchestration or orchestration.Detach, or an activity"}
 	printer = &rule{kind: "io", does: "writes again in every replay", instead: "use ctx.Logger(nil)"}
 
 	machine = &rule{kind: "runtime", does: "differs between processes", instead: "pass it as input, or ask for it in an activity"}

@@ -21,7 +21,7 @@ const (
 	payments = "order/payment.go"
 	hello    = "hello/main.go"
 
-	reserves = "	receipt, err := orchestration.Sub(ctx, payment, o.Cents).Await()\n"
+	reserves = "	receipt, err := orchestration.SubOrchestration(ctx, payment, o.Cents).Await()\n"
 	key      = "b := bill{Key: ctx.Info().Instance, Cents: cents}"
 	greets   = "	for _, city := range cities {\n		greetings = append(greetings, orchestration.Activity(ctx, greet, city)) // all at once\n	}\n"
 	large    = "	const large = 1000_00\n"

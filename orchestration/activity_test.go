@@ -92,9 +92,9 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 			ctx.SetCustomStatus("waiting")
 			_, err = event.Await()
 		case "child's input":
-			_, err = orchestration.Sub(ctx, orchestration.Declare[string, string]("TakesNumber"), "secret").Await()
+			_, err = orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("TakesNumber"), "secret").Await()
 		case "child's result":
-			_, err = orchestration.Sub(ctx, orchestration.Declare[string, int]("Says"), "secret").Await()
+			_, err = orchestration.SubOrchestration(ctx, orchestration.Declare[string, int]("Says"), "secret").Await()
 		}
 		return "", err
 	})

@@ -86,8 +86,8 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 }
 
 // Dequeue receives the next message of a queue of this instance: first in, first out, including messages that arrived
-// before the call. A message is read when its future is awaited, wins a [Select] or an [Any], or reports that it is
-// ready. Unread messages survive [ContinueAsNew], in their order.
+// before the call. A message is read when its future is awaited, wins a [SelectAndDrop] or a [WaitAny], or reports that
+// it is ready. Unread messages survive [ContinueAsNew], in their order.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
@@ -115,9 +115,9 @@ func WithInstanceID(id string) SubOption {
 	return subOption(func(o *subOptions) { o.instance = id })
 }
 
-// Sub starts a sub-orchestration and returns a future of its result. If this orchestration ends first, the
+// SubOrchestration starts a sub-orchestration and returns a future of its result. If this orchestration ends first, the
 // sub-orchestration is cancelled. To start one that outlives this orchestration, use [Detach].
-func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
+func SubOrchestration[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
 	ctx.mustOwn()
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
 	o := subOptions{retry: def.retry}

@@ -18,14 +18,14 @@ func TestCancellation(t *testing.T) {
 	})
 	cleaned := atomic.Bool{}
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-		done := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child"))
-		grand := orchestration.Sub(ctx, orchestration.Declare[string, string]("Parent2"), "", orchestration.WithInstanceID("middle"))
+		done := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child"))
+		grand := orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Parent2"), "", orchestration.WithInstanceID("middle"))
 		_, err := orchestration.Join(done, grand)
 		cleaned.Store(true)
 		return "", err
 	})
 	middle := orchestration.New("Parent2", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("grandchild")).Await()
+		return orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("grandchild")).Await()
 	})
 	e := newEngine(t, parent, middle, child)
 	run := start(e, parent, "")

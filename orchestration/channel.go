@@ -62,8 +62,8 @@ func (c *Channel[T]) Send(value T) error {
 	return nil
 }
 
-// Receive returns a future of the next value. The value is taken when the future is awaited, wins a [Select] or an
-// [Any], or reports that it is ready. Errors of the future: io.EOF when the channel is closed and empty,
+// Receive returns a future of the next value. The value is taken when the future is awaited, wins a [SelectAndDrop] or
+// a [WaitAny], or reports that it is ready. Errors of the future: io.EOF when the channel is closed and empty,
 // [ErrCancelled] when the orchestration is cancelled.
 func (c *Channel[T]) Receive() *Future[T] {
 	r := &receipt[T]{channel: c}

@@ -115,7 +115,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			"a result that came before it counts",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				first, second := orchestration.Activity(ctx, charge, "1"), orchestration.Activity(ctx, charge, "2")
-				winner := orchestration.Any(second, orchestration.WaitForEvent[string](ctx, "e"))
+				winner := orchestration.WaitAny(second, orchestration.WaitForEvent[string](ctx, "e"))
 				_, err := orchestration.Join(first, second)
 				return fmt.Sprint(winner), err
 			}),
@@ -137,11 +137,11 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			"every sort of wait, and a second cancellation changes nothing",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.NewQueue[string]("q").Dequeue(ctx)
-				sub := orchestration.Sub(ctx, ship, "")
+				sub := orchestration.SubOrchestration(ctx, ship, "")
 				if slept := orchestration.Sleep(ctx, time.Hour); !errors.Is(slept, orchestration.ErrCancelled) {
 					return "", slept
 				}
-				first := orchestration.Select(e, q)
+				first := orchestration.SelectAndDrop(e, q)
 				_, err := sub.Await()
 				_, again := orchestration.NewEvent[string]("e").Wait(ctx).Await()
 				err = errors.Join(err, again)
@@ -185,7 +185,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 					_, _ = call(ctx.Detached(), refund)
 					return "", err
 				})
-				winner := orchestration.Select(orchestration.Timer(ctx, time.Hour), block)
+				winner := orchestration.SelectAndDrop(orchestration.Timer(ctx, time.Hour), block)
 				_, err := block.Await()
 				return "", fmt.Errorf("%d %w", winner, err)
 			}),
@@ -419,10 +419,10 @@ func TestCleanupOnAStore(t *testing.T) {
 		return "", errors.Join(err, released)
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-		first := orchestration.Sub(ctx, child, "first", orchestration.WithInstanceID("first"))
-		second := orchestration.Sub(ctx, child, "second", orchestration.WithInstanceID("second"))
+		first := orchestration.SubOrchestration(ctx, child, "first", orchestration.WithInstanceID("first"))
+		second := orchestration.SubOrchestration(ctx, child, "second", orchestration.WithInstanceID("second"))
 		_, err := first.Await()
-		orchestration.Select(orchestration.Timer(ctx, 0), second)
+		orchestration.SelectAndDrop(orchestration.Timer(ctx, 0), second)
 		return fmt.Sprint(errors.Is(err, orchestration.ErrCancelled)), nil
 	})
 	e := newEngine(t, parent, child, release)

@@ -80,10 +80,10 @@ func TestLoggerIsSilentOnReplay(t *testing.T) {
 func TestSelectOfNothing(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Nothing", func(*orchestration.Context, string) (string, error) {
-		return fmt.Sprint(orchestration.Select()), nil
+		return fmt.Sprint(orchestration.SelectAndDrop()), nil
 	})
 	e := newEngine(t, def)
-	want := "orchestration panicked: orchestration.Select and orchestration.Any need at least one future"
+	want := "orchestration panicked: orchestration.SelectAndDrop and orchestration.WaitAny need at least one future"
 	if got := failureText(t, start(e, def, "")); got != want {
 		t.Errorf("failure = %q, want %q", got, want)
 	}
@@ -97,7 +97,7 @@ func TestValuesWithoutJSON(t *testing.T) {
 	def := orchestration.New("Unfit", func(ctx *orchestration.Context, where string) (unfit, error) {
 		switch where {
 		case "sub":
-			orchestration.Sub(ctx, child, unfit{})
+			orchestration.SubOrchestration(ctx, child, unfit{})
 		case "detach":
 			orchestration.Detach(ctx, child, "d", unfit{})
 		case "continue":

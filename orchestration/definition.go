@@ -94,15 +94,15 @@ func (d Definition[I, O]) WithRetry(policy retry.Policy) Definition[I, O] {
 // WithCleanup lets a cancelled instance clean up instead of ending it at once. From the cancellation on, every wait
 // returns [ErrCancelled], except waits through [Context.Detached]. The instance ends when the function returns: as
 // cancelled if the error matches ErrCancelled, otherwise as completed or failed. If the clean-up takes longer than
-// most, which must be at least 1 ms, the instance fails with [ErrTimeout].
+// limit, which must be at least 1 ms, the instance fails with [ErrTimeout].
 //
 // As with the function's code, do not change this option while instances are cleaning up. If a Duroxide runtime in
 // another language takes over such an instance, it ends the instance at once.
-func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
-	if most < time.Millisecond {
-		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, most))
+func (d Definition[I, O]) WithCleanup(limit time.Duration) Definition[I, O] {
+	if limit < time.Millisecond {
+		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, limit))
 	}
-	d.cleanup = most
+	d.cleanup = limit
 	return d.withEntry()
 }
 

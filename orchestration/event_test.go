@@ -24,8 +24,8 @@ func TestTimersFireInTheirOrder(t *testing.T) {
 			orchestration.Timer(ctx, 0),
 		}
 		orchestration.Sleep(ctx, -time.Second) // due at once
-		first := orchestration.Any(timers...)
-		return []int{first, orchestration.Select(timers[:2]...)}, nil
+		first := orchestration.WaitAny(timers...)
+		return []int{first, orchestration.SelectAndDrop(timers[:2]...)}, nil
 	}), "")
 	for _, step := range []string{"4 fires", "5 fires", "2 fires"} {
 		s.happen(step)
@@ -64,7 +64,7 @@ func TestTimersOfAnyLength(t *testing.T) {
 		for _, d := range lengths {
 			timers = append(timers, orchestration.Timer(ctx, d))
 		}
-		return orchestration.Any(timers...), nil
+		return orchestration.WaitAny(timers...), nil
 	})
 	e := newEngine(t, def)
 	before := uint64(time.Now().UnixMilli())
@@ -98,8 +98,8 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 		work := orchestration.Activity(ctx, hang, "")
 		event := orchestration.WaitForEvent[string](ctx, "e")
 		queue := orchestration.Dequeue[string](ctx, "q")
-		child := orchestration.Sub(ctx, orchestration.Declare[string, string]("Forever"), "")
-		winner := orchestration.Select(work, event, queue, child, orchestration.Timer(ctx, 0))
+		child := orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Forever"), "")
+		winner := orchestration.SelectAndDrop(work, event, queue, child, orchestration.Timer(ctx, 0))
 		_, workErr := work.Await()
 		_, eventErr := event.Await()
 		_, queueErr := queue.Await()

@@ -64,7 +64,7 @@ func ExampleSleep() {
 func ExampleTimer() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, _ string) (string, error) {
 		paid, late := orchestration.WaitForEvent[string](ctx, "paid"), orchestration.Timer(ctx, 10*time.Millisecond)
-		if orchestration.Select(paid, late) == 1 {
+		if orchestration.SelectAndDrop(paid, late) == 1 {
 			return "not paid in time", nil
 		}
 		return paid.Await()
@@ -74,12 +74,12 @@ func ExampleTimer() {
 	// Output: not paid in time <nil>
 }
 
-// Any waits for the first of several futures, and leaves the others as they are.
-func ExampleAny() {
+// WaitAny waits for the first of several futures, and leaves the others as they are.
+func ExampleWaitAny() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
 		reserved := orchestration.Activity(ctx, Reserve, item)
 		patience := orchestration.Timer(ctx, time.Hour)
-		orchestration.Any(reserved, patience)
+		orchestration.WaitAny(reserved, patience)
 		return fmt.Sprint(reserved.Ready(), " ", patience.Ready()), nil
 	})
 
@@ -145,11 +145,11 @@ func ExampleWithInstanceID() {
 		return item + " packed", nil
 	})
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
-		packed, err := orchestration.Sub(ctx, line.AtVersion("1.0.0"), item, orchestration.WithInstanceID("line-1")).Await()
+		packed, err := orchestration.SubOrchestration(ctx, line.AtVersion("1.0.0"), item, orchestration.WithInstanceID("line-1")).Await()
 		if err != nil {
 			return "", err
 		}
-		_, err = orchestration.Sub(ctx, line, item, orchestration.WithInstanceID("line-1")).Await()
+		_, err = orchestration.SubOrchestration(ctx, line, item, orchestration.WithInstanceID("line-1")).Await()
 		return fmt.Sprint(packed, ", then ", errors.Is(err, orchestration.ErrAlreadyExists)), nil
 	})
 
@@ -227,7 +227,7 @@ func ExampleChannel_Receive() {
 			return nil, dishes.Send(dish)
 		})
 		ready := dishes.Receive()
-		if orchestration.Select(ready, patience) == 1 {
+		if orchestration.SelectAndDrop(ready, patience) == 1 {
 			return "", orchestration.ErrTimeout
 		}
 		return ready.Await()

@@ -83,7 +83,7 @@ func ExampleKVOf() {
 		return n, nil
 	})
 	reports := orchestration.New("Reports", func(ctx *orchestration.Context, _ string) (string, error) {
-		if _, err := orchestration.Sub(ctx, counts, 7, orchestration.WithInstanceID("museum")).Await(); err != nil {
+		if _, err := orchestration.SubOrchestration(ctx, counts, 7, orchestration.WithInstanceID("museum")).Await(); err != nil {
 			return "", err
 		}
 		visits, _, err := orchestration.KVOf[int](ctx, "museum", "visits")
@@ -103,11 +103,11 @@ func ExampleKVOf() {
 type Progress struct{ Done, Of int }
 
 // Imported is the declared custom status of an import.
-var Imported orchestration.Status[Progress]
+var Imported orchestration.CustomStatus[Progress]
 
 // A custom status has a type if it is declared. Clients read it while the orchestration runs,
 // and afterwards.
-func ExampleStatus() {
+func ExampleCustomStatus() {
 	importing := orchestration.New("Import", func(ctx *orchestration.Context, files []string) (int, error) {
 		for i := range files {
 			Imported.Set(ctx, Progress{i + 1, len(files)})

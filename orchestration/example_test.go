@@ -67,12 +67,12 @@ func ExampleJoin() {
 
 // A person is asked, and after a day nobody waits any longer. The timer holds across
 // restarts; the loser of the race is taken back.
-func ExampleSelect() {
+func ExampleSelectAndDrop() {
 	approval := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) (string, error) {
 		answer := orchestration.WaitForEvent[string](ctx, "answer")
 		deadline := orchestration.Timer(ctx, 24*time.Hour)
 		ctx.SetCustomStatus("asked")
-		if orchestration.Select(answer, deadline) == 1 {
+		if orchestration.SelectAndDrop(answer, deadline) == 1 {
 			return "nobody answered", nil
 		}
 		return answer.Await()
@@ -146,7 +146,7 @@ func ExampleDefinition_WithRetry() {
 		return orchestration.Activity(ctx, knock, item).Await()
 	}).WithRetry(retry.Policy{MaxAttempts: 3, Backoff: retry.Constant(10 * time.Millisecond)})
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
-		return orchestration.Sub(ctx, deliver, item).Await()
+		return orchestration.SubOrchestration(ctx, deliver, item).Await()
 	})
 
 	fmt.Println(resultOf(order, "chair", deliver, knock))
@@ -209,7 +209,7 @@ func ExampleGo() {
 			}
 		})
 		greeting := orchestration.Activity(ctx, Greet, name)
-		orchestration.Select(greeting, reminders)
+		orchestration.SelectAndDrop(greeting, reminders)
 		return greeting.Await()
 	})
 
@@ -241,14 +241,14 @@ func ExampleActivity() {
 
 // A sub-orchestration is an orchestration with a parent; its result is a future like
 // any other.
-func ExampleSub() {
+func ExampleSubOrchestration() {
 	line := orchestration.New("OrderLine", func(ctx *orchestration.Context, item string) (string, error) {
 		return orchestration.Activity(ctx, Reserve, item).Await()
 	})
 	order := orchestration.New("Order", func(ctx *orchestration.Context, items []string) ([]string, error) {
 		var lines []*orchestration.Future[string]
 		for _, item := range items {
-			lines = append(lines, orchestration.Sub(ctx, line, item))
+			lines = append(lines, orchestration.SubOrchestration(ctx, line, item))
 		}
 		return orchestration.Join(lines...)
 	})
@@ -452,7 +452,7 @@ type Answer struct {
 var (
 	Answers = orchestration.NewQueue[Answer]("answers")
 	Closing = orchestration.NewEvent[string]("closing")
-	Count   orchestration.Status[int]
+	Count   orchestration.CustomStatus[int]
 	Leader  = orchestration.NewKey[string]("leader")
 )
 
@@ -463,7 +463,7 @@ func ExampleNewQueue() {
 		closing, yes := Closing.Wait(ctx), 0
 		for {
 			answer := Answers.Dequeue(ctx)
-			if orchestration.Any(answer, closing) == 1 {
+			if orchestration.WaitAny(answer, closing) == 1 {
 				break
 			}
 			a, err := answer.Await()

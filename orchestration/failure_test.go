@@ -22,7 +22,7 @@ func TestFailurePropagation(t *testing.T) {
 		return orchestration.Activity(ctx, refuse, "card declined").Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.Sub(ctx, child, "").Await()
+		return orchestration.SubOrchestration(ctx, child, "").Await()
 	})
 	e := newEngine(t, parent, child, refuse)
 	run := start(e, parent, "")

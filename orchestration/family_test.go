@@ -23,9 +23,9 @@ func TestSubOrchestrations(t *testing.T) {
 		return fmt.Sprint(ctx.Info().Instance, " of ", ctx.Info().ParentInstance, ": ", doubled), err
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, id string) ([]string, error) {
-		generated := orchestration.Sub(ctx, child, 1)
-		explicit := orchestration.Sub(ctx, child, 2, orchestration.WithInstanceID(id))
-		bad := orchestration.Sub(ctx, child.AtVersion("1.0.0"), -1)
+		generated := orchestration.SubOrchestration(ctx, child, 1)
+		explicit := orchestration.SubOrchestration(ctx, child, 2, orchestration.WithInstanceID(id))
+		bad := orchestration.SubOrchestration(ctx, child.AtVersion("1.0.0"), -1)
 		results, err := orchestration.Join(generated, explicit, bad)
 		if failed, ok := errors.AsType[*orchestration.CallError](err); ok {
 			results[2] = failed.Source + ": " + failed.Message
@@ -56,7 +56,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 	})
 	type state struct{ Round, Sum int }
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, s state) (int, error) {
-		n, err := orchestration.Sub(ctx, child, s.Round).Await()
+		n, err := orchestration.SubOrchestration(ctx, child, s.Round).Await()
 		if err != nil {
 			return 0, err
 		}

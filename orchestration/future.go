@@ -13,7 +13,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// ErrDropped is the error of a future that lost a [Select].
+// ErrDropped is the error of a future that lost a [SelectAndDrop].
 var ErrDropped = errors.New("the future was dropped by a select")
 
 // ErrAlreadyExists reports a sub-orchestration whose instance id is taken, by another instance, running or ended, or
@@ -87,7 +87,7 @@ func (nowhere) Ready() bool      { return false }
 func (nowhere) Dropped() bool    { return false }
 func (nowhere) drop(*replay.Env) {}
 
-// Awaitable is any [Future], for [Select] and [Any], which take futures of different types.
+// Awaitable is any [Future], for [SelectAndDrop] and [WaitAny], which take futures of different types.
 type Awaitable interface {
 	// Ready reports whether the result is there.
 	Ready() bool
@@ -210,17 +210,17 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 	return results, first
 }
 
-// Select waits until one of the futures is ready and returns its index. If several are ready at the same time, the
-// lowest index wins. All other futures are dropped, even if they are ready: activities and sub-orchestrations are
-// cancelled, waits are withdrawn, blocks of [Go] are ended, and awaiting a dropped future returns [ErrDropped]. A
-// message that a dropped Dequeue would have received goes to the next Dequeue. An event that a dropped WaitForEvent
-// had received is lost. A future whose result was seen before, by Await or Ready, keeps it. Select needs at least one
-// future.
+// SelectAndDrop waits until one of the futures is ready, drops all others, and returns its index. If several are ready
+// at the same time, the lowest index wins. The others are dropped even if they are ready: activities and
+// sub-orchestrations are cancelled, waits are withdrawn, blocks of [Go] are ended, and awaiting a dropped future
+// returns [ErrDropped]. A message that a dropped Dequeue would have received goes to the next Dequeue. An event that a
+// dropped WaitForEvent had received is lost. A future whose result was seen before, by Await or Ready, keeps it.
+// SelectAndDrop needs at least one future.
 //
 // If the orchestration is cancelled and cleans up ([Definition.WithCleanup]), and no future has a result, the lowest
-// index wins with [ErrCancelled]; Select first waits for blocks of Go among the futures.
-func Select(futures ...Awaitable) int {
-	winner := Any(futures...)
+// index wins with [ErrCancelled]; SelectAndDrop first waits for blocks of Go among the futures.
+func SelectAndDrop(futures ...Awaitable) int {
+	winner := WaitAny(futures...)
 	for i, f := range futures {
 		if i != winner {
 			f.drop()
@@ -229,10 +229,10 @@ func Select(futures ...Awaitable) int {
 	return winner
 }
 
-// Any is like [Select] but keeps the other futures: they can be awaited later.
-func Any(futures ...Awaitable) int {
+// WaitAny is like [SelectAndDrop] but keeps the other futures: they can be awaited later.
+func WaitAny(futures ...Awaitable) int {
 	if len(futures) == 0 {
-		panic("orchestration.Select and orchestration.Any need at least one future")
+		panic("orchestration.SelectAndDrop and orchestration.WaitAny need at least one future")
 	}
 	winner := -1
 	futures[0].context().env.WaitUntil(func() bool {
@@ -262,13 +262,13 @@ func ready(futures []Awaitable) int {
 	return first
 }
 
-// Race is [Select] on futures of one type. It returns the result of the first future that is ready.
+// Race is [SelectAndDrop] on futures of one type. It returns the result of the first future that is ready.
 func Race[T any](futures ...*Future[T]) (T, error) {
 	all := make([]Awaitable, len(futures))
 	for i, f := range futures {
 		all[i] = f
 	}
-	return futures[Select(all...)].Await()
+	return futures[SelectAndDrop(all...)].Await()
 }
 
 // AsCompleted yields the futures in the order in which their results arrive, each with its index. Of several that are

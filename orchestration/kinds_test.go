@@ -44,7 +44,7 @@ func TestFailuresKeepWhatTheyAre(t *testing.T) {
 		return "", fmt.Errorf("paying: %w", err)
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
-		_, err := orchestration.Sub(ctx, child, input, retry).Await()
+		_, err := orchestration.SubOrchestration(ctx, child, input, retry).Await()
 		wantDeclined(t, "the parent", err, "paying: charging: declined")
 		return "", err
 	})
@@ -83,7 +83,7 @@ func TestTimeoutsArriveAsTimeouts(t *testing.T) {
 		return orchestration.Activity(ctx, hang, "", orchestration.WithTimeout(time.Millisecond)).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-		_, err := orchestration.Sub(ctx, child, "").Await()
+		_, err := orchestration.SubOrchestration(ctx, child, "").Await()
 		if !errors.Is(err, orchestration.ErrTimeout) {
 			t.Errorf("the parent gets %v", err)
 		}
@@ -104,7 +104,7 @@ func TestCancellationIsAnError(t *testing.T) {
 		return orchestration.WaitForEvent[string](ctx, "never").Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (bool, error) {
-		_, err := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child")).Await()
+		_, err := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child")).Await()
 		return errors.Is(err, orchestration.ErrCancelled), nil
 	})
 	e := newEngine(t, parent, child)

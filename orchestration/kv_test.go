@@ -156,7 +156,7 @@ func TestKVOf(t *testing.T) {
 		return n, nil
 	})
 	reads := orchestration.New("Reads", func(ctx *orchestration.Context, _ string) (seen []string, err error) {
-		if _, err = orchestration.Sub(ctx, keeps, 12, orchestration.WithInstanceID("keeper")).Await(); err != nil {
+		if _, err = orchestration.SubOrchestration(ctx, keeps, 12, orchestration.WithInstanceID("keeper")).Await(); err != nil {
 			return nil, err
 		}
 		for _, of := range []struct{ instance, key string }{{"keeper", "shelf"}, {"keeper", "none"}, {"nobody", "shelf"}, {"keeper", "label"}} {

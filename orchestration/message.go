@@ -68,20 +68,20 @@ func (k Key[T]) Of(ctx *Context, instance string) (value T, ok bool, err error) 
 // Clear removes the key.
 func (k Key[T]) Clear(ctx *Context) { ClearKV(ctx, k.name) }
 
-// Status is a custom status with a type. The zero value is ready to use:
+// CustomStatus is a custom status with a type. The zero value is ready to use:
 //
-//	var Steps orchestration.Status[Step]
-type Status[T any] struct{}
+//	var Steps orchestration.CustomStatus[Step]
+type CustomStatus[T any] struct{}
 
 // Set sets the custom status to value, encoded as JSON, or as plain text if T is string. See
 // [Context.SetCustomStatus].
-func (Status[T]) Set(ctx *Context, value T) {
+func (CustomStatus[T]) Set(ctx *Context, value T) {
 	ctx.mustOwn()
 	ctx.SetCustomStatus(encode("custom status", value))
 }
 
 // Decode decodes the custom status of a client.Status. ok is false if status is nil, which means that there is none.
-func (Status[T]) Decode(status *string) (value T, ok bool, err error) {
+func (CustomStatus[T]) Decode(status *string) (value T, ok bool, err error) {
 	if status == nil {
 		return value, false, nil
 	}

@@ -23,7 +23,7 @@ var (
 	approve  = orchestration.NewEvent[decision]("approve")
 	notes    = orchestration.NewQueue[int]("notes")
 	attempts = orchestration.NewKey[[]string]("attempts")
-	steps    orchestration.Status[decision]
+	steps    orchestration.CustomStatus[decision]
 )
 
 // A client and an orchestration share declarations, and none of their names is written twice.
@@ -159,7 +159,7 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 		"select": {
 			fn: func(ctx *orchestration.Context) (string, error) {
 				event, timer := approve.Wait(ctx), orchestration.Timer(ctx, time.Hour)
-				if orchestration.Select(event, timer) == 1 {
+				if orchestration.SelectAndDrop(event, timer) == 1 {
 					_, err := event.Await()
 					return "timer", map[bool]error{false: errors.New("not dropped")}[errors.Is(err, orchestration.ErrDropped)]
 				}
@@ -180,7 +180,7 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 					d, err := approve.Wait(ctx).Await()
 					return d.By, err
 				})
-				if timer := orchestration.Timer(ctx, time.Hour); orchestration.Select(block, timer) == 1 {
+				if timer := orchestration.Timer(ctx, time.Hour); orchestration.SelectAndDrop(block, timer) == 1 {
 					return "timer", nil
 				}
 				return block.Await()

@@ -7,8 +7,8 @@ import "github.com/duroxide/duroxide-go/internal/replay"
 // and the other blocks wait. Only one block runs at a time, and a replay repeats their order. Variables that blocks
 // share need no lock.
 //
-// The future returns the results of fn. A block that loses a [Select] ends where it waits: its deferred calls run,
-// and its calls, waits and the blocks that it started are dropped. Blocks that still run when the orchestration's
+// The future returns the results of fn. A block that loses a [SelectAndDrop] ends where it waits: its deferred calls
+// run, and its calls, waits and the blocks that it started are dropped. Blocks that still run when the orchestration's
 // function returns are abandoned, so await them. A panic in a block fails the orchestration. fn must use the context
 // that it is given.
 func Go[T any](ctx *Context, fn func(ctx *Context) (T, error)) *Future[T] {

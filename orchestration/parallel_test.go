@@ -81,7 +81,7 @@ func TestBlocksAreFutures(t *testing.T) {
 			})
 			return inner.Await()
 		})
-		if winner := orchestration.Select(block, orchestration.Timer(ctx, time.Second)); winner != 1 || block.Ready() {
+		if winner := orchestration.SelectAndDrop(block, orchestration.Timer(ctx, time.Second)); winner != 1 || block.Ready() {
 			t.Errorf("winner %d", winner)
 		}
 		if _, err := block.Await(); !errors.Is(err, orchestration.ErrDropped) {

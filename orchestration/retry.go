@@ -153,7 +153,7 @@ func (r *retrying) first(among ...Awaitable) int {
 	if r.total != nil {
 		among = append(among, r.total)
 	}
-	winner := Any(among...)
+	winner := WaitAny(among...)
 	r.late = winner == own
 	return winner
 }

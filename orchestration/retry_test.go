@@ -39,7 +39,7 @@ func calling(def activity.Definition[string, string], options ...orchestration.A
 // shipping calls a sub-orchestration once.
 func shipping(options ...orchestration.SubOption) orchestration.Definition[string, string] {
 	return orchestration.New("Shipping", func(ctx *orchestration.Context, input string) (string, error) {
-		return orchestration.Sub(ctx, ship, input, options...).Await()
+		return orchestration.SubOrchestration(ctx, ship, input, options...).Await()
 	})
 }
 
@@ -393,7 +393,7 @@ func TestRetriesAreFutures(t *testing.T) {
 	policy := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Second)})
 	s := scripted(t, orchestration.New("Racing", func(ctx *orchestration.Context, _ string) (string, error) {
 		a, b := orchestration.Activity(ctx, charge, "a", policy), orchestration.Activity(ctx, charge, "b", policy)
-		winner := orchestration.Select(a, b)
+		winner := orchestration.SelectAndDrop(a, b)
 		if _, err := a.Await(); !errors.Is(err, orchestration.ErrDropped) {
 			t.Errorf("the loser's error is %v", err)
 		}
@@ -481,7 +481,7 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 		{
 			"a sub-orchestration's definition",
 			orchestration.New("Shipping", func(ctx *orchestration.Context, input string) (string, error) {
-				return orchestration.Sub(ctx, ship.WithRetry(retry.Policy{Backoff: retry.Constant(time.Hour)}), input).Await()
+				return orchestration.SubOrchestration(ctx, ship.WithRetry(retry.Policy{Backoff: retry.Constant(time.Hour)}), input).Await()
 			}),
 			[]string{"2 fails no", "4 fires", "6 returns ok"},
 			[]string{`2 sub Ship "sub::2"`, "3 2 failed", "4 timer 1h0m0s", "5 4 fired", `6 sub Ship "sub::6"`, "7 6 returned", "8 completed: ok"},
@@ -513,7 +513,7 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 func TestRefusedCallsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	got := in(t, func(ctx *orchestration.Context) string {
-		_, err := orchestration.Sub(ctx, orchestration.Declare[string, string]("Child"), "", orchestration.WithInstanceID("sub::1"),
+		_, err := orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Child"), "", orchestration.WithInstanceID("sub::1"),
 			orchestration.WithRetry(retry.Policy{MaxAttempts: math.MaxInt})).Await()
 		return fmt.Sprint(failure.IsFinal(err), " ", err)
 	})

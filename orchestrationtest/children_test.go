@@ -19,8 +19,8 @@ var pay = orchestration.New("Pay", func(ctx *orchestration.Context, cents int) (
 
 // shopping pays within two hours, and tells whether it was paid.
 var shopping = orchestration.New("Shopping", func(ctx *orchestration.Context, cents int) (string, error) {
-	paid := orchestration.Sub(ctx, pay, cents)
-	if orchestration.Select(paid, orchestration.Timer(ctx, 2*time.Hour)) == 1 {
+	paid := orchestration.SubOrchestration(ctx, pay, cents)
+	if orchestration.SelectAndDrop(paid, orchestration.Timer(ctx, 2*time.Hour)) == 1 {
 		return "not paid", nil
 	}
 	_, err := paid.Await()

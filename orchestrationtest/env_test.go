@@ -161,7 +161,7 @@ var (
 var approval = orchestration.New("Approval", func(ctx *orchestration.Context, days int) (string, error) {
 	approved := approve.Wait(ctx)
 	ctx.SetCustomStatus("waits")
-	if orchestration.Select(approved, orchestration.Timer(ctx, time.Duration(days)*24*time.Hour)) == 1 {
+	if orchestration.SelectAndDrop(approved, orchestration.Timer(ctx, time.Duration(days)*24*time.Hour)) == 1 {
 		return "", errors.New("too late")
 	}
 	by, err := approved.Await()

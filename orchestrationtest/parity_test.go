@@ -105,7 +105,7 @@ func (i *interpreter) sub(ctx *orchestration.Context, options ...orchestration.S
 	if i.r.IntN(2) == 0 {
 		def = careful
 	}
-	return orchestration.Sub(ctx, def, program{Seed: i.r.Uint64(), Depth: i.Depth - 1}, options...)
+	return orchestration.SubOrchestration(ctx, def, program{Seed: i.r.Uint64(), Depth: i.Depth - 1}, options...)
 }
 
 // step does one thing of many.
@@ -123,7 +123,7 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 		return orchestration.Join(i.work(ctx), i.work(ctx), i.work(ctx))
 	case 3:
 		event := orchestration.WaitForEvent[int](ctx, i.name("event"))
-		winner := orchestration.Select(i.work(ctx), i.timer(ctx), event)
+		winner := orchestration.SelectAndDrop(i.work(ctx), i.timer(ctx), event)
 		return winner, nil
 	case 4:
 		return i.work(ctx, orchestration.WithRetry(retry.Policy{
@@ -132,7 +132,7 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 		})).Await()
 	case 5:
 		message := orchestration.Dequeue[int](ctx, i.name("queue"))
-		return orchestration.Any(i.timer(ctx), message), nil
+		return orchestration.WaitAny(i.timer(ctx), message), nil
 	case 6:
 		return orchestration.Map(ctx, []int{1, 2, 3, 4}, 2, func(ctx *orchestration.Context, _ int) (int, error) {
 			_, _ = i.timer(ctx).Await()
@@ -148,14 +148,14 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 			_, _ = i.timer(ctx).Await()
 			return i.work(ctx).Await()
 		})
-		return orchestration.Select(i.timer(ctx), block), nil
+		return orchestration.SelectAndDrop(i.timer(ctx), block), nil
 	case 10:
 		_ = i.work(ctx)
 		return i.timer(ctx).Await()
 	case 11:
 		return i.sub(ctx).Await()
 	case 12:
-		return orchestration.Select(i.timer(ctx), i.sub(ctx)), nil
+		return orchestration.SelectAndDrop(i.timer(ctx), i.sub(ctx)), nil
 	default:
 		if i.r.IntN(3) == 0 {
 			return orchestration.Join(i.sub(ctx, orchestration.WithInstanceID("shared")), i.sub(ctx))

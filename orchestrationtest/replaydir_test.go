@@ -29,7 +29,7 @@ func before(ctx *orchestration.Context) error {
 	err := call(ctx, 1)
 	orchestration.Sleep(ctx, time.Hour)
 	late := orchestration.Timer(ctx, time.Hour)
-	orchestration.Select(late, orchestration.WaitForEvent[int](ctx, "go"))
+	orchestration.SelectAndDrop(late, orchestration.WaitForEvent[int](ctx, "go"))
 	_ = orchestration.Activity(ctx, tally, 2) // nobody waits for it
 	ctx.SetCustomStatus("ends")
 	return err

@@ -233,7 +233,7 @@ func work(t *testing.T, store provider.Provider, telemetry hook.Hook) {
 		return orchestration.Activity(ctx, task, fail).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, again bool) (string, error) {
-		if _, err := orchestration.Sub(ctx, child, again).Await(); err != nil {
+		if _, err := orchestration.SubOrchestration(ctx, child, again).Await(); err != nil {
 			return "", err
 		}
 		return "", orchestration.ContinueAsNew(ctx, true)

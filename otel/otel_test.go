@@ -113,7 +113,7 @@ func testTraces(t *testing.T, cached int) {
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round string) (string, error) {
 		event := orchestration.WaitForEvent[string](ctx, "go")
-		result, err := orchestration.Sub(ctx, child, round).Await()
+		result, err := orchestration.SubOrchestration(ctx, child, round).Await()
 		if err != nil || round == "two" {
 			return result, err
 		}

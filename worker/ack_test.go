@@ -60,7 +60,7 @@ func TestUnreliableStore(t *testing.T) {
 			})
 			def := orchestration.New("Root", func(ctx *orchestration.Context, text string) ([]string, error) {
 				return orchestration.Join(
-					orchestration.Sub(ctx, child, text+" by child"),
+					orchestration.SubOrchestration(ctx, child, text+" by child"),
 					orchestration.Activity(ctx, echo, text),
 				)
 			})

@@ -144,7 +144,7 @@ func TestRandomEvictions(t *testing.T) {
 				if _, err := orchestration.Join(a, b); err != nil {
 					return 0, err
 				}
-				sum, err := orchestration.Sub(ctx, def, n).Await()
+				sum, err := orchestration.SubOrchestration(ctx, def, n).Await()
 				if err != nil {
 					return 0, err
 				}

@@ -69,7 +69,7 @@ func TestDroppedActivityIsToldToStop(t *testing.T) {
 		loser := orchestration.Activity(ctx, work.Definition, "")
 		event := orchestration.WaitForEvent[string](ctx, "enough")
 		ctx.SetCustomStatus("racing")
-		orchestration.Select(loser, event)
+		orchestration.SelectAndDrop(loser, event)
 		return orchestration.WaitForEvent[string](ctx, "go").Await()
 	})
 	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease}, def, work)

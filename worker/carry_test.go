@@ -34,7 +34,7 @@ func (l *left) read(ctx *orchestration.Context, queue string, n int) (ended bool
 // first reads the first message of two queues and drops the other's dequeue.
 func (l *left) first(a, b *orchestration.Future[string]) error {
 	queue, won := "a", a
-	if orchestration.Select(a, b) == 1 {
+	if orchestration.SelectAndDrop(a, b) == 1 {
 		queue, won = "b", b
 	}
 	text, err := won.Await()

@@ -27,7 +27,7 @@ func trip(child orchestration.Definition[int, int], add activity.Definition[int,
 		activities := []*orchestration.Future[int]{
 			orchestration.Activity(ctx, add, sum), orchestration.Activity(ctx, add, sum+1),
 		}
-		sub := orchestration.Sub(ctx, child, sum)
+		sub := orchestration.SubOrchestration(ctx, child, sum)
 		message := orchestration.Dequeue[int](ctx, "numbers")
 		orchestration.Sleep(ctx, time.Millisecond)
 		results, err := orchestration.Join(append(activities, sub, message)...)

@@ -76,7 +76,7 @@ func TestAChildThatNeverStartedGetsNoMessage(t *testing.T) {
 			if next {
 				return "", nil
 			}
-			orchestration.Sub(ctx, waiting, "")
+			orchestration.SubOrchestration(ctx, waiting, "")
 			return "", orchestration.ContinueAsNew(ctx, true)
 		})
 		runWorker(t, store, worker.Options{}, def, waiting)
@@ -96,8 +96,8 @@ var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, endi
 	case "continued and panic":
 		panic("boom")
 	}
-	orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("child"))
-	orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("stranger"))
+	orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("child"))
+	orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("stranger"))
 	ctx.SetCustomStatus("waiting")
 	if _, err := orchestration.WaitForEvent[string](ctx, "go").Await(); err != nil {
 		return "", err
@@ -136,8 +136,8 @@ func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		loop := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (string, error) {
-			done := orchestration.Sub(ctx, quick, "")
-			orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID(fmt.Sprint("child-", n)))
+			done := orchestration.SubOrchestration(ctx, quick, "")
+			orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID(fmt.Sprint("child-", n)))
 			if _, err := done.Await(); err != nil {
 				return "", err
 			}

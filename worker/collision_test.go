@@ -104,7 +104,7 @@ func TestCollidingStartsOfANewInstance(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(_ *orchestration.Context, who string) (string, error) { return who, nil })
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, who string) (string, error) {
-		return orchestration.Sub(ctx, child, who, orchestration.WithInstanceID("shared")).Await()
+		return orchestration.SubOrchestration(ctx, child, who, orchestration.WithInstanceID("shared")).Await()
 	})
 	store := openStore(t)
 	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, family)
@@ -135,7 +135,7 @@ func TestTakenChildIDs(t *testing.T) {
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, ids []string) ([]string, error) {
 		var answers []string
 		for _, id := range ids {
-			got, err := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID(id)).Await()
+			got, err := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID(id)).Await()
 			if failed, ok := errors.AsType[*orchestration.CallError](err); ok {
 				got = failed.Source + ": " + failed.Message
 			}

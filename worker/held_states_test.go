@@ -128,7 +128,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 				}
 			}
 		case "child":
-			_, err = orchestration.Sub(ctx, kid, in, orchestration.WithInstanceID(in+"-kid")).Await()
+			_, err = orchestration.SubOrchestration(ctx, kid, in, orchestration.WithInstanceID(in+"-kid")).Await()
 		case "retry":
 			policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(f.unit)}
 			_, err = orchestration.Activity(ctx, flaky, in, orchestration.WithRetry(policy)).Await()

@@ -176,7 +176,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 	child := calling(flaky, orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}))
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
 		event := orchestration.WaitForEvent[string](ctx, "go")
-		text, err := orchestration.Sub(ctx, child, "x").Await()
+		text, err := orchestration.SubOrchestration(ctx, child, "x").Await()
 		if err != nil {
 			return "", err
 		}

@@ -35,7 +35,7 @@ func TestEndedInstancesLeaveNoTimers(t *testing.T) {
 	impatient := orchestration.New("Impatient", func(ctx *orchestration.Context, end string) (string, error) {
 		event, timer := orchestration.WaitForEvent[string](ctx, "go"), orchestration.Timer(ctx, time.Hour)
 		ctx.SetCustomStatus("waits")
-		orchestration.Select(event, timer)
+		orchestration.SelectAndDrop(event, timer)
 		ctx.SetCustomStatus("went")
 		if _, err := orchestration.WaitForEvent[string](ctx, "end").Await(); err != nil || end == "well" {
 			return end, err

@@ -305,12 +305,14 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 		},
 		"asks for what panics": func(ctx *orchestration.Context, _ string) (string, error) {
 			withoutJSON := make(chan int)
-			var status orchestration.Status[chan int]
+			var status orchestration.CustomStatus[chan int]
 			var asked sync.WaitGroup
 			for _, ask := range []func(){
 				func() { orchestration.SetKV(ctx, "key", withoutJSON) },
 				func() { status.Set(ctx, withoutJSON) },
-				func() { orchestration.Sub(ctx, orchestration.Declare[chan int, string]("Child"), withoutJSON) },
+				func() {
+					orchestration.SubOrchestration(ctx, orchestration.Declare[chan int, string]("Child"), withoutJSON)
+				},
 				func() {
 					orchestration.Detach(ctx, orchestration.Declare[chan int, string]("Other"), "other", withoutJSON)
 				},
@@ -411,7 +413,7 @@ func TestLimitsOfTurnsAndHistories(t *testing.T) {
 			}
 		}, worker.Options{MaxHistoryBytes: 1000}, "bytes of payload in the history, the limit is 1000", true},
 		{"nesting", func(ctx *orchestration.Context, _ string) (string, error) {
-			return orchestration.Sub(ctx, orchestration.Declare[string, string]("Endless"), "").Await()
+			return orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Endless"), "").Await()
 		}, worker.Options{}, "sub-orchestrations are nested 101 deep, the limit is 100", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

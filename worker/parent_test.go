@@ -49,7 +49,7 @@ func TestStampedChildrenReadNoParent(t *testing.T) {
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, n int) (int, error) {
 		var children []*orchestration.Future[int]
 		for i := range n {
-			children = append(children, orchestration.Sub(ctx, child, i))
+			children = append(children, orchestration.SubOrchestration(ctx, child, i))
 		}
 		even := 0
 		for _, f := range children {
@@ -83,7 +83,7 @@ func TestUnstampedFamilies(t *testing.T) {
 		return n, nil
 	})
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (int, error) {
-		n, err := orchestration.Sub(ctx, child, round).Await()
+		n, err := orchestration.SubOrchestration(ctx, child, round).Await()
 		if err != nil || round == 2 {
 			return n, err
 		}
@@ -129,7 +129,7 @@ func TestParentExecution(t *testing.T) {
 		if round < 2 {
 			return "", orchestration.ContinueAsNew(ctx, round+1)
 		}
-		future := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child"))
+		future := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child"))
 		ctx.SetCustomStatus("waiting")
 		return future.Await()
 	})

@@ -20,7 +20,7 @@ import (
 // parent calls a child of another definition and returns its failure's text.
 func parent(child orchestration.Definition[string, string]) orchestration.Definition[string, string] {
 	return orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child")).Await()
+		return orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child")).Await()
 	})
 }
 

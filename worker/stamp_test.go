@@ -18,8 +18,8 @@ import (
 var races = orchestration.New("Races", func(ctx *orchestration.Context, _ string) (string, error) {
 	one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
 	first, second := orchestration.Timer(ctx, time.Hour), orchestration.Timer(ctx, time.Hour)
-	orchestration.Select(one, first)
-	if orchestration.Select(two, second) == 0 {
+	orchestration.SelectAndDrop(one, first)
+	if orchestration.SelectAndDrop(two, second) == 0 {
 		return two.Await()
 	}
 	return "timer", nil
@@ -105,7 +105,7 @@ func TestFamiliesOverExecutions(t *testing.T) {
 		return n, nil
 	})
 	kin := orchestration.New("Kin", func(ctx *orchestration.Context, round int) (int, error) {
-		n, err := orchestration.Sub(ctx, kid, round).Await()
+		n, err := orchestration.SubOrchestration(ctx, kid, round).Await()
 		if err != nil || round == 2 {
 			return n, err
 		}
@@ -144,8 +144,8 @@ func TestChildrenOfOldExecutionsAreStamped(t *testing.T) {
 		one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
 		orchestration.Timer(ctx, time.Hour)
 		orchestration.Timer(ctx, time.Hour)
-		orchestration.Any(one, two)
-		return orchestration.Sub(ctx, child, "").Await()
+		orchestration.WaitAny(one, two)
+		return orchestration.SubOrchestration(ctx, child, "").Await()
 	})
 	store := openStore(t)
 	begunBy(t, store, "i", "0.1.26")

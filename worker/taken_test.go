@@ -18,7 +18,7 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 	t.Parallel()
 	finished := orchestration.New("Finished", func(*orchestration.Context, string) (string, error) { return "", nil })
 	parent := orchestration.New("Asks", func(ctx *orchestration.Context, id string) (string, error) {
-		_, err := orchestration.Sub(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
+		_, err := orchestration.SubOrchestration(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
 		call, ok := errors.AsType[*orchestration.CallError](err)
 		if !errors.Is(err, orchestration.ErrAlreadyExists) || !ok {
 			return "", errors.Join(errors.New("the call ended otherwise"), err)
@@ -26,14 +26,14 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 		return call.Source, nil
 	})
 	passing := orchestration.New("Passing", func(ctx *orchestration.Context, id string) (string, error) {
-		return orchestration.Sub(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
+		return orchestration.SubOrchestration(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
 	})
 	above := orchestration.New("Above", func(ctx *orchestration.Context, id string) (bool, error) {
-		_, err := orchestration.Sub(ctx, passing, id).Await()
+		_, err := orchestration.SubOrchestration(ctx, passing, id).Await()
 		return errors.Is(err, orchestration.ErrAlreadyExists), nil
 	})
 	family := orchestration.New("Family", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("another's")).Await()
+		return orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("another's")).Await()
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		runWorker(t, store, worker.Options{}, waiting, finished, parent, passing, above, family)
@@ -95,12 +95,12 @@ func TestTakenChildIsCancelledAlone(t *testing.T) {
 	stranger := orchestration.New("Stranger", func(*orchestration.Context, string) (string, error) { return "untouched", nil })
 	for name, parent := range map[string]func(ctx *orchestration.Context, _ string) (string, error){
 		"dropped": func(ctx *orchestration.Context, _ string) (string, error) {
-			call := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("taken"))
-			orchestration.Select(orchestration.Timer(ctx, time.Millisecond), call)
+			call := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("taken"))
+			orchestration.SelectAndDrop(orchestration.Timer(ctx, time.Millisecond), call)
 			return "", nil
 		},
 		"failed": func(ctx *orchestration.Context, _ string) (string, error) {
-			orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("taken"))
+			orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("taken"))
 			_ = orchestration.Sleep(ctx, time.Millisecond)
 			panic("parent")
 		},

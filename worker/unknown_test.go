@@ -105,7 +105,7 @@ func TestUnregistered(t *testing.T) {
 }
 
 var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Context, input string) (string, error) {
-	return orchestration.Sub(ctx, orchestration.Declare[string, string]("Unknown"), input).Await()
+	return orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Unknown"), input).Await()
 })
 
 // What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the

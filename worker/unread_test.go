@@ -78,7 +78,7 @@ func TestUnreadableHistoryCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t)
 		family := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
-			_, err := orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("child")).Await()
+			_, err := orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("child")).Await()
 			return "", err
 		})
 		stop := runWorker(t, store, worker.Options{}, family, waiting)

@@ -50,7 +50,7 @@ func askSomebody(ctx *orchestration.Context) error {
 	deadline := orchestration.Timer(ctx, 24*time.Hour)
 	// For those who decide, and for a program: an event before it would be lost.
 	ctx.SetCustomStatus("waits for a decision")
-	first := orchestration.Select(answer, deadline)
+	first := orchestration.SelectAndDrop(answer, deadline)
 	ctx.ResetCustomStatus()
 	if first == 1 {
 		return errors.New("nobody decided within a day")
@@ -67,7 +67,7 @@ func fulfil(ctx *orchestration.Context, o order) (string, error) {
 	if _, err := orchestration.Activity(ctx, reserve, o.Item).Await(); err != nil {
 		return "", err
 	}
-	receipt, err := orchestration.Sub(ctx, payment, o.Cents).Await()
+	receipt, err := orchestration.SubOrchestration(ctx, payment, o.Cents).Await()
 	if err != nil {
 		_, releaseErr := orchestration.Activity(ctx, release, o.Item).Await()
 		return "", errors.Join(err, releaseErr)

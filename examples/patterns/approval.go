@@ -29,7 +29,7 @@ var Approval = orchestration.New("Approval", func(ctx *orchestration.Context, ex
 	decided := Decided.Wait(ctx)
 	for day := range 7 {
 		tomorrow := orchestration.Timer(ctx, 24*time.Hour)
-		if orchestration.Any(decided, tomorrow) == 0 {
+		if orchestration.WaitAny(decided, tomorrow) == 0 {
 			decision, err := decided.Await()
 			if err == nil && !decision.Approved {
 				err = fmt.Errorf("rejected by %s", decision.By)

@@ -15,7 +15,7 @@ var Load = activity.New("Load", func(_ context.Context, part string) (int, error
 type Progress struct{ Parts, Of int }
 
 // Imported is the custom status of an Import.
-var Imported orchestration.Status[Progress]
+var Imported orchestration.CustomStatus[Progress]
 
 // Import loads all parts, 50 at a time, and returns the number of rows.
 var Import = orchestration.New("Import", func(ctx *orchestration.Context, parts []string) (int, error) {

@@ -19,7 +19,7 @@ var Room = orchestration.New("Room", func(ctx *orchestration.Context, people []s
 	lines, present := 0, len(people)
 	line, left := Said.Dequeue(ctx), Left.Dequeue(ctx)
 	for present > 0 {
-		switch orchestration.Any(line, left) {
+		switch orchestration.WaitAny(line, left) {
 		case 0:
 			said, err := line.Await()
 			if err != nil {

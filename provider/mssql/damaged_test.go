@@ -138,15 +138,15 @@ func newSite(t *testing.T) *site {
 		slow := orchestration.Activity(ctx, hold, "loser")
 		if _, err := orchestration.Join(
 			orchestration.Activity(ctx, hold, "plain"), orchestration.Activity(ctx, hold, "session", orchestration.InSession(ctx.Info().Instance)),
-			orchestration.Sub(ctx, child, "x"),
+			orchestration.SubOrchestration(ctx, child, "x"),
 		); err != nil {
 			return "", err
 		}
-		orchestration.Select(slow, message)
+		orchestration.SelectAndDrop(slow, message)
 		if _, err := message.Await(); err != nil {
 			return "", err
 		}
-		orchestration.Select(orchestration.Activity(ctx, hold, "loser"), enough)
+		orchestration.SelectAndDrop(orchestration.Activity(ctx, hold, "loser"), enough)
 		if err := orchestration.Sleep(ctx, time.Millisecond); err != nil {
 			return "", err
 		}

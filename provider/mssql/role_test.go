@@ -240,7 +240,7 @@ func TestWorkerRole(t *testing.T) {
 		return orchestration.Activity(ctx, double, n).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, n int) (int, error) {
-		sum, err := orchestration.Sub(ctx, child, n).Await()
+		sum, err := orchestration.SubOrchestration(ctx, child, n).Await()
 		if err != nil {
 			return 0, err
 		}

@@ -92,7 +92,7 @@ func definition(limit int, rates map[string]int) []orchestration.Definition[int,
 		add := func() { total++ }
 		add()
 		if n > limit {
-			return orchestration.Sub(ctx, self, n-1).Await()
+			return orchestration.SubOrchestration(ctx, self, n-1).Await()
 		}
 		return level + free + total, nil // want `free is declared outside the orchestration and changes; pass it as input`
 	})

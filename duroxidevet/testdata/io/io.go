@@ -42,7 +42,7 @@ func bad(ctx *orchestration.Context, db *sql.DB) (string, error) {
 	slog.Info("started")                          // want `slog.Info writes again in every replay`
 	slog.Default().Info("started")                // want `the logger writes again in every replay; use ctx.Logger\(base\)`
 	logger.Info("started")                        // want `the logger writes again in every replay`
-	_, _ = client.Start(nil, nil, other, "id", 1) // want `client.Start asks a store from inside an orchestration; use orchestration.Sub or orchestration.Detach`
+	_, _ = client.Start(nil, nil, other, "id", 1) // want `client.Start asks a store from inside an orchestration; use orchestration.SubOrchestration or orchestration.Detach`
 	return fmt.Sprintf("%p", db), nil             // want `%p prints an address, another one in each process`
 }
 

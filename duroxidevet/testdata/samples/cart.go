@@ -25,7 +25,7 @@ type cart struct {
 
 var (
 	changes = orchestration.NewQueue[change]("changes")
-	shown   orchestration.Status[cart]
+	shown   orchestration.CustomStatus[cart]
 	receive = orchestration.Declare[[]change, string]("Order")
 )
 
@@ -39,7 +39,7 @@ var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (s
 		}
 		shown.Set(ctx, c)
 		next := changes.Dequeue(ctx)
-		if orchestration.Select(next, orchestration.Timer(ctx, c.patience())) == 1 {
+		if orchestration.SelectAndDrop(next, orchestration.Timer(ctx, c.patience())) == 1 {
 			if c.Reminded {
 				return "", nil
 			}
@@ -52,7 +52,7 @@ var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (s
 			return "", err
 		}
 		if change.Buy {
-			return orchestration.Sub(ctx, receive, c.lines(), patient).Await()
+			return orchestration.SubOrchestration(ctx, receive, c.lines(), patient).Await()
 		}
 		if c.Items[change.Item] += change.Count; c.Items[change.Item] <= 0 {
 			delete(c.Items, change.Item)

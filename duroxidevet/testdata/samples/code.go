@@ -22,7 +22,7 @@ var Verify = orchestration.New("Verify", func(ctx *orchestration.Context, teleph
 	late := orchestration.Timer(ctx, 90*time.Second)
 	for range 3 {
 		answer := typed.Wait(ctx)
-		if orchestration.Any(answer, late) == 1 {
+		if orchestration.WaitAny(answer, late) == 1 {
 			break
 		}
 		if got, err := answer.Await(); err != nil {

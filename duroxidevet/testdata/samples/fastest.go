@@ -31,5 +31,5 @@ var Fastest = orchestration.New("Fastest", func(ctx *orchestration.Context, q qu
 	if len(answers) == 0 {
 		return "", errors.New("no mirrors")
 	}
-	return typed[orchestration.Select(answers...)].Await()
+	return typed[orchestration.SelectAndDrop(answers...)].Await()
 })

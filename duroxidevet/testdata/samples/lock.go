@@ -48,7 +48,7 @@ func hold(ctx *orchestration.Context, r request) error {
 	expired := orchestration.Timer(ctx, max(r.Lease, time.Second))
 	for {
 		back := released.Dequeue(ctx)
-		if orchestration.Any(back, expired) == 1 {
+		if orchestration.WaitAny(back, expired) == 1 {
 			return nil
 		}
 		if holder, err := back.Await(); err != nil || holder == r.Holder {

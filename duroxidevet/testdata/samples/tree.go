@@ -21,7 +21,7 @@ var Parent = orchestration.New("Parent", func(ctx *orchestration.Context, childr
 	var futures []*orchestration.Future[int]
 	for i := range children {
 		id := fmt.Sprintf("%s-child-%d", ctx.Info().Instance, i)
-		futures = append(futures, orchestration.Sub(ctx, Child, i, orchestration.WithInstanceID(id)))
+		futures = append(futures, orchestration.SubOrchestration(ctx, Child, i, orchestration.WithInstanceID(id)))
 	}
 	defer func() {
 		if err != nil {
@@ -41,7 +41,7 @@ var Parent = orchestration.New("Parent", func(ctx *orchestration.Context, childr
 		}
 		return total, err
 	})
-	if orchestration.Select(all, reminder) == 1 {
+	if orchestration.SelectAndDrop(all, reminder) == 1 {
 		return 0, errors.New("too slow")
 	}
 	return all.Await()
@@ -49,7 +49,7 @@ var Parent = orchestration.New("Parent", func(ctx *orchestration.Context, childr
 
 var Child = orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
 	got := heard.Wait(ctx)
-	if orchestration.Select(got, orchestration.Timer(ctx, time.Duration(n)*time.Second)) == 1 {
+	if orchestration.SelectAndDrop(got, orchestration.Timer(ctx, time.Duration(n)*time.Second)) == 1 {
 		return n, nil
 	}
 	a, err := got.Await()

@@ -76,7 +76,7 @@ var scripted = []worker.Registrable{
 	approval,
 	countdown,
 	orchestration.New("Parent", func(ctx *orchestration.Context, _ any) (int, error) {
-		return orchestration.Sub(ctx, countdown, 0, orchestration.WithInstanceID("child")).Await()
+		return orchestration.SubOrchestration(ctx, countdown, 0, orchestration.WithInstanceID("child")).Await()
 	}),
 }
 

@@ -75,7 +75,7 @@ var medleyBegins = orchestration.New("Medley",
 		if done.Mapped, err = orchestration.Map(ctx, []int{5, 6, 7}, 2, napAndSquare); err != nil {
 			return done, err
 		}
-		_, err = orchestration.Sub(ctx, helloCities, nil, orchestration.WithInstanceID(own)).Await()
+		_, err = orchestration.SubOrchestration(ctx, helloCities, nil, orchestration.WithInstanceID(own)).Await()
 		done.Taken = errors.As(err, &failed)
 		if done.Dropped, err = dropped(ctx); err != nil {
 			return done, err
@@ -100,14 +100,14 @@ func napAndSquare(ctx *orchestration.Context, n int) (int, error) {
 func dropped(ctx *orchestration.Context) (int, error) {
 	losers := []orchestration.Awaitable{
 		orchestration.Activity(ctx, linger, 1),
-		orchestration.Sub(ctx, nap, "1h"),
-		orchestration.Sub(ctx, tidy, 11),
+		orchestration.SubOrchestration(ctx, nap, "1h"),
+		orchestration.SubOrchestration(ctx, tidy, 11),
 		orchestration.Dequeue[string](ctx, "never"),
 		orchestration.WaitForEvent[string](ctx, "never"),
 		orchestration.Timer(ctx, time.Hour),
 	}
 	winner := orchestration.Timer(ctx, time.Millisecond)
-	if won := orchestration.Select(append(losers, winner)...); won != len(losers) {
+	if won := orchestration.SelectAndDrop(append(losers, winner)...); won != len(losers) {
 		return 0, errors.New("a loser has won")
 	}
 	return len(losers), nil

@@ -81,7 +81,7 @@ var tour = orchestration.New("Tour",
 	func(ctx *orchestration.Context, legs [][]string) ([][]string, error) {
 		futures := make([]*orchestration.Future[[]string], 0, len(legs))
 		for _, leg := range legs {
-			futures = append(futures, orchestration.Sub(ctx, helloCities, leg))
+			futures = append(futures, orchestration.SubOrchestration(ctx, helloCities, leg))
 		}
 		return orchestration.Join(futures...)
 	})

@@ -69,7 +69,7 @@ var (
 	family = orchestration.New("Family", func(ctx *orchestration.Context, children int) (int, error) {
 		futures := make([]*orchestration.Future[int], 0, children)
 		for i := range children {
-			futures = append(futures, orchestration.Sub(ctx, child, i))
+			futures = append(futures, orchestration.SubOrchestration(ctx, child, i))
 		}
 		results, err := orchestration.Join(futures...)
 		return len(results), err

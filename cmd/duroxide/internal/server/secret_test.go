@@ -54,7 +54,7 @@ var (
 		orchestration.SetKV(ctx, "key", secret)
 		for _, how := range []string{"", " fails", " panics"} {
 			_, _ = orchestration.Activity(ctx, whisper, secret+how).Await()
-			_, _ = orchestration.Sub(ctx, child, secret+how).Await()
+			_, _ = orchestration.SubOrchestration(ctx, child, secret+how).Await()
 		}
 		if round == secret { // two messages of three are carried along
 			if _, err := orchestration.Dequeue[string](ctx, "queue").Await(); err != nil {
