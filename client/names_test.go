@@ -134,7 +134,7 @@ func TestReplaceWithQueuedChild(t *testing.T) {
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
 		result := orchestration.SubOrchestration(ctx, child, input)
 		if input == "first" {
-			return "", orchestration.Sleep(ctx, time.Millisecond)
+			return "", ctx.Sleep(time.Millisecond)
 		}
 		return result.Await()
 	})
@@ -436,7 +436,7 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 	c := client.New(store)
 	nobody := activity.Declare[string, string]("Nobody")
 	many := orchestration.New("Many", func(ctx *orchestration.Context, _ string) (string, error) {
-		orchestration.Timer(ctx, 0)
+		ctx.Timer(0)
 		orchestration.Dequeue[string](ctx, "q")
 		orchestration.Activity(ctx, nobody, "secret")
 		orchestration.SubOrchestration(ctx, until, "secret", orchestration.WithInstanceID("kid"))

@@ -29,29 +29,29 @@ func renameFix(id *ast.Ident, name string) []fix {
 	return []fix{{message: "Use " + name, edits: []analysis.TextEdit{replace(at(id), name)}}}
 }
 
-// callFixes are the fixes of a call of a known function, whose last name id is.
-func (w *walk) callFixes(id *ast.Ident, f *types.Func, stack []ast.Node) []fix {
+// callFixes are the fixes of a call of a known function.
+func (w *walk) callFixes(f *types.Func, stack []ast.Node) []fix {
 	if !w.f.context || len(stack) == 0 {
 		return nil
 	}
-	ctx, library := w.contextAt(stack), w.importName(id.Pos(), orchestration)
-	if ctx == "" || library == "" {
+	ctx := w.contextAt(stack)
+	if ctx == "" {
 		return nil
 	}
 	switch r := ruleFor(f); {
 	case r == sleep:
 		call, i := callOf(stack)
-		return w.slept(stack[:i], call, call, library+".Sleep("+ctx+", ")
+		return w.slept(stack[:i], call, call, ctx+".Sleep(")
 	case r == timer && f.Name() == "After":
-		return w.awaitedTimer(stack, library, ctx)
+		return w.awaitedTimer(stack, ctx)
 	case r == printer && f.Pkg().Path() == "log/slog":
 		if sel, ok := stack[len(stack)-1].(*ast.SelectorExpr); ok {
 			return []fix{{message: "Log through the context", edits: []analysis.TextEdit{replace(at(sel.X), ctx+".Logger(nil)")}}}
 		}
 	case r == clock && f.Name() == "Now" && f.Pkg().Path() == "time":
-		return w.awaited(stack, library+".UTCNow("+ctx+")", "")
+		return w.awaited(stack, ctx+".UTCNow()", "")
 	case r == guid && (f.Name() == "NewString" || f.Name() == "New" || f.Name() == "NewV7"):
-		return w.awaited(stack, library+".NewGUID("+ctx+")", "String")
+		return w.awaited(stack, ctx+".NewGUID()", "String")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (w *walk) activityFix(f *types.Func, stack []ast.Node) []fix {
 }
 
 // awaitedTimer turns the statement <-time.After(d) into a sleep.
-func (w *walk) awaitedTimer(stack []ast.Node, library, ctx string) []fix {
+func (w *walk) awaitedTimer(stack []ast.Node, ctx string) []fix {
 	call, i := callOf(stack)
 	if call == nil || i < 2 || len(call.Args) != 1 {
 		return nil
@@ -142,7 +142,7 @@ func (w *walk) awaitedTimer(stack []ast.Node, library, ctx string) []fix {
 	if !ok {
 		return nil
 	}
-	return w.slept(stack[:i-1], receive, call, library+".Sleep("+ctx+", ")
+	return w.slept(stack[:i-1], receive, call, ctx+".Sleep(")
 }
 
 // awaited turns `x := call` into a call that is recorded and may fail, in a function that returns an error. method is

@@ -110,7 +110,7 @@ func (c *checker) readValue(name types.Object, value ast.Expr) {
 	w := &walk{checker: c, f: f}
 	if id := lastIdent(value); id != nil && name != nil {
 		if target, ok := c.TypesInfo.Uses[id].(*types.Func); ok && !c.trusts(value.Pos()) {
-			w.named(id, target, span{value.Pos(), value.End()}, true)
+			w.named(target, span{value.Pos(), value.End()}, true)
 			c.functions = append(c.functions, f)
 			c.byObject[name] = f
 			return

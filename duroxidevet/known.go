@@ -13,13 +13,13 @@ type rule struct {
 }
 
 var (
-	clock = &rule{kind: "clock", does: "reads the clock, which shows another time in a replay", instead: "use orchestration.UTCNow(ctx)"}
-	sleep = &rule{kind: "clock", does: "waits without a record", instead: "use orchestration.Sleep(ctx, d)"}
-	timer = &rule{kind: "clock", does: "starts a timer without a record", instead: "use orchestration.Timer(ctx, d)"}
-	limit = &rule{kind: "clock", does: "ends by the clock", instead: "use orchestration.WithTimeout for a call, or orchestration.SelectAndDrop with orchestration.Timer"}
+	clock = &rule{kind: "clock", does: "reads the clock, which shows another time in a replay", instead: "use ctx.UTCNow()"}
+	sleep = &rule{kind: "clock", does: "waits without a record", instead: "use ctx.Sleep(d)"}
+	timer = &rule{kind: "clock", does: "starts a timer without a record", instead: "use ctx.Timer(d)"}
+	limit = &rule{kind: "clock", does: "ends by the clock", instead: "use orchestration.WithTimeout for a call, or orchestration.SelectAndDrop with ctx.Timer"}
 
-	random = &rule{kind: "random", does: "is random, and a replay draws something else", instead: "use orchestration.NewGUID(ctx), or draw it in an activity"}
-	guid   = &rule{kind: "random", does: "is another id each time", instead: "use orchestration.NewGUID(ctx)"}
+	random = &rule{kind: "random", does: "is random, and a replay draws something else", instead: "use ctx.NewGUID(), or draw it in an activity"}
+	guid   = &rule{kind: "random", does: "is another id each time", instead: "use ctx.NewGUID()"}
 
 	lock     = &rule{kind: "lock", does: "may block on another goroutine", instead: "leave it out: only one block of an orchestration runs at a time", weak: true}
 	once     = &rule{kind: "lock", does: "runs once in a process, and not again in a replay", instead: "compute it each time, or in an activity", weak: true, direct: true}
@@ -179,12 +179,14 @@ func takes(sig *types.Signature, such func(types.Type) bool) bool {
 // quiet are the functions of package orchestration that record nothing.
 var quiet = map[string]bool{
 	"Context.Info": true, "Context.Replaying": true, "Context.Logger": true, "Context.CustomStatus": true,
-	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "GetKV": true, "KVKeys": true, "Key.Get": true,
+	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "Context.KV": true, "KV.Keys": true, "GetKV": true, "Key.Get": true,
 	"NewChannel": true,
 }
 
-// waiting are those that wait, and get neither a context nor a future.
-var waiting = map[string]bool{"Channel.Send": true, "Channel.Receive": true, "Channel.All": true, "WaitGroup.Wait": true}
+// inside are those that wait or record through a context that their receiver holds.
+var inside = map[string]bool{
+	"Channel.Send": true, "Channel.Receive": true, "Channel.All": true, "WaitGroup.Wait": true, "KV.Clear": true, "KV.Prune": true,
+}
 
 // recorded reports whether a function of package orchestration asks for something through the context.
 func recorded(obj types.Object) bool {
@@ -196,7 +198,7 @@ func recorded(obj types.Object) bool {
 	if typ := receiver(f); typ != "" {
 		name = typ + "." + name
 	}
-	return !quiet[name] && (waiting[name] || takesContext(f.Signature()) || awaits(f.Signature()))
+	return !quiet[name] && (inside[name] || takesContext(f.Signature()) || awaits(f.Signature()))
 }
 
 // awaits reports whether a function of package orchestration works on futures.

@@ -30,7 +30,7 @@ const (
 
 // mutations are the mistakes that people make, in the examples.
 var mutations = []mutation{
-	{"the deadline is midnight", orders, "24*time.Hour", "time.Until(time.Now().Truncate(24*time.Hour).Add(24*time.Hour))", "clock"},
+	{"the deadline is midnight", orders, "24 * time.Hour", "time.Until(time.Now().Truncate(24*time.Hour).Add(24*time.Hour))", "clock"},
 	{"nobody is asked on Sundays", orders, "o.Cents >= large", "o.Cents >= large && time.Now().Weekday() != time.Sunday", "clock"},
 	{"a pause by the process", orders, reserves, "	time.Sleep(time.Second)\n" + reserves, "clock"},
 	{"a pause by a channel", orders, reserves, "	<-time.After(time.Second)\n" + reserves, "clock"},
@@ -49,7 +49,7 @@ var mutations = []mutation{
 	{"a release in a goroutine", orders, "		_, releaseErr := orchestration.Activity(ctx, release, o.Item).Await()\n		return \"\", errors.Join(err, releaseErr)", "		go func() { _, _ = orchestration.Activity(ctx, release, o.Item).Await() }()\n		return \"\", err", "goroutine"},
 	{"greetings in goroutines", hello, greets, "	greetings = make([]*orchestration.Future[string], len(cities))\n	var all sync.WaitGroup\n	for i, city := range cities {\n		all.Go(func() { greetings[i] = orchestration.Activity(ctx, greet, city) })\n	}\n	all.Wait()\n", "goroutine"},
 	{"a channel of greetings", hello, greets, "	queue := make(chan string, len(cities))\n	for _, city := range cities {\n		queue <- city\n	}\n	for range cities {\n		greetings = append(greetings, orchestration.Activity(ctx, greet, <-queue))\n	}\n", "channel"},
-	{"a select between channels", orders, reserves, "	one, two := make(chan int, 1), make(chan int, 1)\n	one <- 1\n	two <- 2\n	select {\n	case <-one:\n	case <-two:\n		orchestration.Sleep(ctx, 1)\n	}\n" + reserves, "channel"},
+	{"a select between channels", orders, reserves, "	one, two := make(chan int, 1), make(chan int, 1)\n	one <- 1\n	two <- 2\n	select {\n	case <-one:\n	case <-two:\n		ctx.Sleep(1)\n	}\n" + reserves, "channel"},
 	{"a lock between instances", orders, reserves, "	shelf.Lock()\n	defer shelf.Unlock()\n" + reserves + "@end var shelf sync.Mutex", "lock"},
 	{"what is done once in a process", orders, reserves, "	once.Do(func() { ctx.SetCustomStatus(\"the first\") })\n" + reserves + "@end var once sync.Once", "lock"},
 	{"cities from a map", hello, greets, "	set := map[string]bool{}\n	for _, city := range cities {\n		set[city] = true\n	}\n	for city := range set {\n		greetings = append(greetings, orchestration.Activity(ctx, greet, city))\n	}\n", "maporder"},
@@ -84,8 +84,8 @@ var mutations = []mutation{
 	{"it is charged before it is reserved", orders, "	if _, err := orchestration.Activity(ctx, reserve, o.Item).Await(); err != nil {\n		return \"\", err\n	}\n" + reserves, reserves + "	if _, err := orchestration.Activity(ctx, reserve, o.Item).Await(); err != nil {\n		return \"\", err\n	}\n", ""},
 	{"an activity by another name", orders, `("Ship")`, `("Send")`, ""},
 	{"another activity in between", orders, reserves, "	if _, err := orchestration.Activity(ctx, ship, o.Item).Await(); err != nil {\n		return \"\", err\n	}\n" + reserves, ""},
-	{"a pause in between", orders, reserves, "	orchestration.Sleep(ctx, time.Second)\n" + reserves, ""},
-	{"the deadline before the event", orders, "	answer := decided.Wait(ctx)\n	deadline := orchestration.Timer(ctx, 24*time.Hour)\n", "	deadline := orchestration.Timer(ctx, 24*time.Hour)\n	answer := decided.Wait(ctx)\n", ""},
+	{"a pause in between", orders, reserves, "	ctx.Sleep(time.Second)\n" + reserves, ""},
+	{"the deadline before the event", orders, "	answer := decided.Wait(ctx)\n	deadline := ctx.Timer(24 * time.Hour)\n", "	deadline := ctx.Timer(24 * time.Hour)\n	answer := decided.Wait(ctx)\n", ""},
 	{"another event", orders, `NewEvent[decision]("decision")`, `NewEvent[decision]("approval")`, ""},
 	{"one greeting after the other", hello, "orchestration.Join(greetings...)", "orchestration.Join(greetings[:1]...)", ""},
 	{"another sub-orchestration", payments, `orchestration.New("Payment"`, `orchestration.New("Charging"`, ""},

@@ -231,14 +231,14 @@ func (w *walk) use(id *ast.Ident, stack []ast.Node) {
 		if !called && w.isActivityArgument(stack, node) {
 			return
 		}
-		w.named(id, obj, at(node), called, stack...)
+		w.named(obj, at(node), called, stack...)
 	case *types.Var:
 		w.variable(id, obj, stack)
 	}
 }
 
 // named looks at a use of a function.
-func (w *walk) named(id *ast.Ident, f *types.Func, where span, called bool, stack ...ast.Node) {
+func (w *walk) named(f *types.Func, where span, called bool, stack ...ast.Node) {
 	f = f.Origin()
 	if recorded(f) {
 		w.f.schedules = true
@@ -250,7 +250,7 @@ func (w *walk) named(id *ast.Ident, f *types.Func, where span, called bool, stac
 			w.add(hazard{span: where, kind: r.kind, what: w.nameOf(f) + " " + r.does, instead: r.instead, weak: true})
 		}
 	case r != nil && called:
-		w.add(hazard{span: where, kind: r.kind, what: w.nameOf(f) + " " + r.does, instead: r.instead, weak: r.weak, direct: r.direct, fixes: w.callFixes(id, f, stack)})
+		w.add(hazard{span: where, kind: r.kind, what: w.nameOf(f) + " " + r.does, instead: r.instead, weak: r.weak, direct: r.direct, fixes: w.callFixes(f, stack)})
 	case r != nil:
 		w.add(hazard{span: where, kind: r.kind, what: w.nameOf(f) + " " + r.does, instead: r.instead, weak: r.weak, direct: true})
 	case !w.trusts(where.pos):

@@ -57,9 +57,9 @@ func WithTag(tag string) ActivityOption {
 
 // Timer returns a future that is ready once the duration has passed, even if the worker restarts meanwhile. Zero and
 // negative durations are due at once.
-func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
-	at := ctx.env.NowMs() + milliseconds(max(d, 0))
-	return newDecoded(ctx, "timer", replay.CreateTimer{FireAtMs: at}, func(string) (struct{}, error) { return struct{}{}, nil })
+func (c *Context) Timer(d time.Duration) *Future[struct{}] {
+	at := c.env.NowMs() + milliseconds(max(d, 0))
+	return newDecoded(c, "timer", replay.CreateTimer{FireAtMs: at}, func(string) (struct{}, error) { return struct{}{}, nil })
 }
 
 // milliseconds is rounded up: a timer may be late but never early.
@@ -71,10 +71,10 @@ func milliseconds(d time.Duration) uint64 {
 	return ms
 }
 
-// Sleep waits for a [Timer]. Error: [ErrCancelled], only in an orchestration with [Definition.WithCleanup]. A loop
-// that ignores this error never ends.
-func Sleep(ctx *Context, d time.Duration) error {
-	_, err := Timer(ctx, d).Await()
+// Sleep waits for a [Context.Timer]. Error: [ErrCancelled], only in an orchestration with [Definition.WithCleanup]. A
+// loop that ignores this error never ends.
+func (c *Context) Sleep(d time.Duration) error {
+	_, err := c.Timer(d).Await()
 	return err
 }
 
@@ -190,10 +190,10 @@ var (
 )
 
 // NewGUID returns a random UUID that stays the same on replay.
-func NewGUID(ctx *Context) (string, error) { return Activity(ctx, newGUID, "").Await() }
+func (c *Context) NewGUID() (string, error) { return Activity(c, newGUID, "").Await() }
 
 // UTCNow returns the current time in UTC, to 1 ms. It stays the same on replay.
-func UTCNow(ctx *Context) (time.Time, error) {
-	ms, err := Activity(ctx, utcNow, "").Await()
+func (c *Context) UTCNow() (time.Time, error) {
+	ms, err := Activity(c, utcNow, "").Await()
 	return time.UnixMilli(ms).UTC(), err
 }

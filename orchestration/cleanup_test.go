@@ -138,14 +138,14 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.NewQueue[string]("q").Dequeue(ctx)
 				sub := orchestration.SubOrchestration(ctx, ship, "")
-				if slept := orchestration.Sleep(ctx, time.Hour); !errors.Is(slept, orchestration.ErrCancelled) {
+				if slept := ctx.Sleep(time.Hour); !errors.Is(slept, orchestration.ErrCancelled) {
 					return "", slept
 				}
 				first := orchestration.SelectAndDrop(e, q)
 				_, err := sub.Await()
 				_, again := orchestration.NewEvent[string]("e").Wait(ctx).Await()
 				err = errors.Join(err, again)
-				orchestration.Sleep(ctx.Detached(), time.Second)
+				ctx.Detached().Sleep(time.Second)
 				return fmt.Sprint(first), err
 			}),
 			[]string{"cancel why", "cancel again", "8 fires"},
@@ -185,7 +185,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 					_, _ = call(ctx.Detached(), refund)
 					return "", err
 				})
-				winner := orchestration.SelectAndDrop(orchestration.Timer(ctx, time.Hour), block)
+				winner := orchestration.SelectAndDrop(ctx.Timer(time.Hour), block)
 				_, err := block.Await()
 				return "", fmt.Errorf("%d %w", winner, err)
 			}),
@@ -422,7 +422,7 @@ func TestCleanupOnAStore(t *testing.T) {
 		first := orchestration.SubOrchestration(ctx, child, "first", orchestration.WithInstanceID("first"))
 		second := orchestration.SubOrchestration(ctx, child, "second", orchestration.WithInstanceID("second"))
 		_, err := first.Await()
-		orchestration.SelectAndDrop(orchestration.Timer(ctx, 0), second)
+		orchestration.SelectAndDrop(ctx.Timer(0), second)
 		return fmt.Sprint(errors.Is(err, orchestration.ErrCancelled)), nil
 	})
 	e := newEngine(t, parent, child, release)
@@ -480,7 +480,7 @@ func TestNotUndoneBesideAnotherFailure(t *testing.T) {
 	s := scripted(t, cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 		var saga orchestration.Saga
 		saga.Add(func(*orchestration.Context) error { return errors.New("no") })
-		err := orchestration.Sleep(ctx, time.Hour)
+		err := ctx.Sleep(time.Hour)
 		return "", errors.Join(other, saga.Undo(ctx, err))
 	}), "")
 	s.happen("cancel why")

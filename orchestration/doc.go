@@ -20,8 +20,9 @@
 //
 // Given the same answers, the function must ask for the same things in the same order. It must not read the clock,
 // random numbers, the environment, files or the network, start goroutines, block on Go's channels, or decide by the
-// order of a map. Do such things in activities, or with [NewGUID], [UTCNow], [Timer], [SelectAndDrop], [Go], [Map] and
-// [Channel]. Code that diverges from its history fails and reports what was expected and what it got.
+// order of a map. Do such things in activities, or with [Context.NewGUID], [Context.UTCNow], [Context.Timer],
+// [SelectAndDrop], [Go], [Map] and [Channel]. Code that diverges from its history fails and reports what was expected
+// and what it got.
 //
 // When the function has to wait, its turn ends. If the worker keeps the function in memory (CachedInstances in
 // worker.Options), the next turn continues it. If not, the function's deferred calls run, with recover returning nil,

@@ -19,11 +19,11 @@ func TestTimersFireInTheirOrder(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, orchestration.New("Timers", func(ctx *orchestration.Context, _ string) ([]int, error) {
 		timers := []orchestration.Awaitable{
-			orchestration.Timer(ctx, 40*time.Millisecond),
-			orchestration.Timer(ctx, time.Hour),
-			orchestration.Timer(ctx, 0),
+			ctx.Timer(40 * time.Millisecond),
+			ctx.Timer(time.Hour),
+			ctx.Timer(0),
 		}
-		orchestration.Sleep(ctx, -time.Second) // due at once
+		ctx.Sleep(-time.Second) // due at once
 		first := orchestration.WaitAny(timers...)
 		return []int{first, orchestration.SelectAndDrop(timers[:2]...)}, nil
 	}), "")
@@ -42,7 +42,7 @@ func TestTimersFireInTheirOrder(t *testing.T) {
 func TestTimersAreNotEarly(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Sleeper", func(ctx *orchestration.Context, _ string) (string, error) {
-		orchestration.Sleep(ctx, 40*time.Millisecond)
+		ctx.Sleep(40 * time.Millisecond)
 		return "", nil
 	})
 	e := newEngine(t, def)
@@ -62,7 +62,7 @@ func TestTimersOfAnyLength(t *testing.T) {
 	def := orchestration.New("Timers", func(ctx *orchestration.Context, _ string) (int, error) {
 		var timers []orchestration.Awaitable
 		for _, d := range lengths {
-			timers = append(timers, orchestration.Timer(ctx, d))
+			timers = append(timers, ctx.Timer(d))
 		}
 		return orchestration.WaitAny(timers...), nil
 	})
@@ -99,7 +99,7 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 		event := orchestration.WaitForEvent[string](ctx, "e")
 		queue := orchestration.Dequeue[string](ctx, "q")
 		child := orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Forever"), "")
-		winner := orchestration.SelectAndDrop(work, event, queue, child, orchestration.Timer(ctx, 0))
+		winner := orchestration.SelectAndDrop(work, event, queue, child, ctx.Timer(0))
 		_, workErr := work.Await()
 		_, eventErr := event.Await()
 		_, queueErr := queue.Await()

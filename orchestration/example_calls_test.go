@@ -48,9 +48,9 @@ func ExampleBackoff() {
 }
 
 // A timer is recorded, so a pause of a month needs no process that lives for a month.
-func ExampleSleep() {
+func ExampleContext_Sleep() {
 	reminder := orchestration.New("Reminder", func(ctx *orchestration.Context, city string) (string, error) {
-		if err := orchestration.Sleep(ctx, 10*time.Millisecond); err != nil { // or 30*24*time.Hour
+		if err := ctx.Sleep(10 * time.Millisecond); err != nil { // or 30*24*time.Hour
 			return "", err
 		}
 		return orchestration.Activity(ctx, Greet, city).Await()
@@ -61,9 +61,9 @@ func ExampleSleep() {
 }
 
 // A timer is a future too: here it bounds how long an order waits for its event.
-func ExampleTimer() {
+func ExampleContext_Timer() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, _ string) (string, error) {
-		paid, late := orchestration.WaitForEvent[string](ctx, "paid"), orchestration.Timer(ctx, 10*time.Millisecond)
+		paid, late := orchestration.WaitForEvent[string](ctx, "paid"), ctx.Timer(10*time.Millisecond)
 		if orchestration.SelectAndDrop(paid, late) == 1 {
 			return "not paid in time", nil
 		}
@@ -78,7 +78,7 @@ func ExampleTimer() {
 func ExampleWaitAny() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
 		reserved := orchestration.Activity(ctx, Reserve, item)
-		patience := orchestration.Timer(ctx, time.Hour)
+		patience := ctx.Timer(time.Hour)
 		orchestration.WaitAny(reserved, patience)
 		return fmt.Sprint(reserved.Ready(), " ", patience.Ready()), nil
 	})
@@ -222,7 +222,7 @@ func ExampleContinueAsNewVersion() {
 // A value of a channel is a future, so that it can be waited for beside others.
 func ExampleChannel_Receive() {
 	kitchen := orchestration.New("Kitchen", func(ctx *orchestration.Context, dish string) (string, error) {
-		dishes, patience := orchestration.NewChannel[string](ctx, 0), orchestration.Timer(ctx, time.Hour)
+		dishes, patience := orchestration.NewChannel[string](ctx, 0), ctx.Timer(time.Hour)
 		orchestration.Go(ctx, func(*orchestration.Context) (any, error) {
 			return nil, dishes.Send(dish)
 		})
@@ -264,7 +264,7 @@ func ExampleContext_Err() {
 		for ctx.Err() == nil {
 			ticks++
 			ctx.SetCustomStatus("ticking")
-			_ = orchestration.Sleep(ctx, time.Hour)
+			_ = ctx.Sleep(time.Hour)
 		}
 		return ticks, ctx.Err()
 	}).WithCleanup(time.Minute)

@@ -10,9 +10,9 @@ import (
 
 // A changed path of code that instances already run. This one begins after the change and takes
 // the new path; one that had gone past it would charge without a reservation, as it began.
-func ExamplePatched() {
+func ExampleContext_Patched() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
-		if orchestration.Patched(ctx, "reserve-first") {
+		if ctx.Patched("reserve-first") {
 			if _, err := orchestration.Activity(ctx, Reserve, item).Await(); err != nil {
 				return "", err
 			}

@@ -50,8 +50,8 @@ func ExampleSetKV() {
 		if err != nil || !ok || chairs != 12 {
 			return nil, errors.New("the chairs are gone")
 		}
-		keys := orchestration.KVKeys(ctx)
-		orchestration.ClearAllKV(ctx)
+		keys := ctx.KV().Keys()
+		ctx.KV().Clear()
 		return keys, nil
 	})
 
@@ -60,16 +60,16 @@ func ExampleSetKV() {
 }
 
 // Keys that were not set for long are cleared.
-func ExamplePruneKV() {
+func ExampleKV_Prune() {
 	sessions := orchestration.New("Sessions", func(ctx *orchestration.Context, _ string) ([]string, error) {
 		orchestration.SetKV(ctx, "ada", "reads")
-		if err := orchestration.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := ctx.Sleep(20 * time.Millisecond); err != nil {
 			return nil, err
 		}
-		now, err := orchestration.UTCNow(ctx)
+		now, err := ctx.UTCNow()
 		orchestration.SetKV(ctx, "grace", "writes")
-		orchestration.PruneKV(ctx, now)
-		return orchestration.KVKeys(ctx), err
+		ctx.KV().Prune(now)
+		return ctx.KV().Keys(), err
 	})
 
 	fmt.Println(resultOf(sessions, ""))
@@ -170,13 +170,13 @@ func ExampleWaitForEvent() {
 }
 
 // The clock and random ids are recorded, so a replay has the same.
-func ExampleUTCNow() {
+func ExampleContext_UTCNow() {
 	stamp := orchestration.New("Stamp", func(ctx *orchestration.Context, _ string) (bool, error) {
-		now, err := orchestration.UTCNow(ctx)
+		now, err := ctx.UTCNow()
 		if err != nil {
 			return false, err
 		}
-		id, err := orchestration.NewGUID(ctx)
+		id, err := ctx.NewGUID()
 		return now.Year() >= 2025 && len(id) == 36, err
 	})
 

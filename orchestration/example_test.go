@@ -70,7 +70,7 @@ func ExampleJoin() {
 func ExampleSelectAndDrop() {
 	approval := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) (string, error) {
 		answer := orchestration.WaitForEvent[string](ctx, "answer")
-		deadline := orchestration.Timer(ctx, 24*time.Hour)
+		deadline := ctx.Timer(24 * time.Hour)
 		ctx.SetCustomStatus("asked")
 		if orchestration.SelectAndDrop(answer, deadline) == 1 {
 			return "nobody answered", nil
@@ -202,7 +202,7 @@ func ExampleGo() {
 	working := orchestration.New("Working", func(ctx *orchestration.Context, name string) (string, error) {
 		reminders := orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
 			for n := 1; ; n++ {
-				if err := orchestration.Sleep(ctx, time.Hour); err != nil {
+				if err := ctx.Sleep(time.Hour); err != nil {
 					return n, err
 				}
 				ctx.SetCustomStatus(fmt.Sprintf("reminded %d times", n))

@@ -41,17 +41,23 @@ func GetKV[T any](ctx *Context, key string) (value T, ok bool, err error) {
 // ClearKV removes a key.
 func ClearKV(ctx *Context, key string) { ctx.env.Emit(replay.ClearKV{Key: key}) }
 
-// ClearAllKV removes all keys.
-func ClearAllKV(ctx *Context) { ctx.env.Emit(replay.ClearAllKV{}) }
+// KV is the key-value map of an instance as a whole. A [Key] reads and sets one of its keys.
+type KV struct{ ctx *Context }
 
-// KVKeys returns the keys in order.
-func KVKeys(ctx *Context) []string { return slices.Sorted(maps.Keys(ctx.env.KVAll())) }
+// KV returns the instance's key-value map.
+func (c *Context) KV() KV { return KV{ctx: c} }
 
-// PruneKV clears the keys that were last set before a time, in order, and returns how many.
-func PruneKV(ctx *Context, before time.Time) int {
-	keys := ctx.env.KVBefore(uint64(max(0, before.UnixMilli())))
+// Keys returns the keys in order.
+func (kv KV) Keys() []string { return slices.Sorted(maps.Keys(kv.ctx.env.KVAll())) }
+
+// Clear removes all keys.
+func (kv KV) Clear() { kv.ctx.env.Emit(replay.ClearAllKV{}) }
+
+// Prune removes the keys that were last set before a time, in order, and returns how many.
+func (kv KV) Prune(before time.Time) int {
+	keys := kv.ctx.env.KVBefore(uint64(max(0, before.UnixMilli())))
 	for _, key := range keys {
-		ClearKV(ctx, key)
+		ClearKV(kv.ctx, key)
 	}
 	return len(keys)
 }

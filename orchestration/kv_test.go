@@ -19,15 +19,15 @@ func TestKeys(t *testing.T) {
 		var seen []string
 		look := func() {
 			n, ok, err := orchestration.GetKV[int](ctx, "b")
-			seen = append(seen, fmt.Sprint(orchestration.KVKeys(ctx), n, ok, err))
+			seen = append(seen, fmt.Sprint(ctx.KV().Keys(), n, ok, err))
 		}
 		orchestration.SetKV(ctx, "b", 1)
 		orchestration.SetKV(ctx, "a", "text")
 		look()
 		orchestration.SetKV(ctx, "b", "no number")
 		look()
-		orchestration.Sleep(ctx, 0)
-		orchestration.ClearAllKV(ctx)
+		ctx.Sleep(0)
+		ctx.KV().Clear()
 		look()
 		return seen, nil
 	})
@@ -76,7 +76,7 @@ func TestContinueAsNewCarriesStatusAndKeys(t *testing.T) {
 			status = *s
 		}
 		value, ok, err := orchestration.GetKV[order](ctx, "key")
-		return fmt.Sprint(ctx.Info().ExecutionID, " ", status, " ", value.SKU, ok, err, orchestration.KVKeys(ctx)), nil
+		return fmt.Sprint(ctx.Info().ExecutionID, " ", status, " ", value.SKU, ok, err, ctx.KV().Keys()), nil
 	})
 	e := newEngine(t, def)
 	run := start(e, def, 0)
@@ -123,20 +123,20 @@ func TestPruneKV(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Prunes", func(ctx *orchestration.Context, _ string) ([]string, error) {
 		var seen []string
-		look := func(pruned int) { seen = append(seen, fmt.Sprint(pruned, orchestration.KVKeys(ctx))) }
+		look := func(pruned int) { seen = append(seen, fmt.Sprint(pruned, ctx.KV().Keys())) }
 		for _, key := range []string{"b", "a", "c"} {
 			orchestration.SetKV(ctx, key, 1)
 		}
-		began, err := orchestration.UTCNow(ctx)
-		orchestration.Sleep(ctx, 2*time.Hour)
+		began, err := ctx.UTCNow()
+		ctx.Sleep(2 * time.Hour)
 		orchestration.SetKV(ctx, "c", 2)
 		orchestration.SetKV(ctx, "d", 1)
-		look(orchestration.PruneKV(ctx, began))
-		look(orchestration.PruneKV(ctx, began.Add(time.Hour)))
-		look(orchestration.PruneKV(ctx, began.Add(2*time.Hour+time.Second))) // a replay sets them later than this
-		orchestration.Sleep(ctx, time.Hour)
+		look(ctx.KV().Prune(began))
+		look(ctx.KV().Prune(began.Add(time.Hour)))
+		look(ctx.KV().Prune(began.Add(2*time.Hour + time.Second))) // a replay sets them later than this
+		ctx.Sleep(time.Hour)
 		orchestration.SetKV(ctx, "e", 1)
-		look(orchestration.PruneKV(ctx, time.Time{}))
+		look(ctx.KV().Prune(time.Time{}))
 		return seen, err
 	})
 	env := orchestrationtest.New(t)

@@ -158,7 +158,7 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 		},
 		"select": {
 			fn: func(ctx *orchestration.Context) (string, error) {
-				event, timer := approve.Wait(ctx), orchestration.Timer(ctx, time.Hour)
+				event, timer := approve.Wait(ctx), ctx.Timer(time.Hour)
 				if orchestration.SelectAndDrop(event, timer) == 1 {
 					_, err := event.Await()
 					return "timer", map[bool]error{false: errors.New("not dropped")}[errors.Is(err, orchestration.ErrDropped)]
@@ -180,7 +180,7 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 					d, err := approve.Wait(ctx).Await()
 					return d.By, err
 				})
-				if timer := orchestration.Timer(ctx, time.Hour); orchestration.SelectAndDrop(block, timer) == 1 {
+				if timer := ctx.Timer(time.Hour); orchestration.SelectAndDrop(block, timer) == 1 {
 					return "timer", nil
 				}
 				return block.Await()

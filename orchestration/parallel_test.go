@@ -38,7 +38,7 @@ func TestBlocks(t *testing.T) {
 				if err != nil {
 					return 0, err
 				}
-				orchestration.Sleep(ctx, time.Millisecond)
+				ctx.Sleep(time.Millisecond)
 				total += n
 				ctx.SetCustomStatus(fmt.Sprint("prepared ", total))
 				return orchestration.Dequeue[int](ctx, "approvals").Await()
@@ -81,7 +81,7 @@ func TestBlocksAreFutures(t *testing.T) {
 			})
 			return inner.Await()
 		})
-		if winner := orchestration.SelectAndDrop(block, orchestration.Timer(ctx, time.Second)); winner != 1 || block.Ready() {
+		if winner := orchestration.SelectAndDrop(block, ctx.Timer(time.Second)); winner != 1 || block.Ready() {
 			t.Errorf("winner %d", winner)
 		}
 		if _, err := block.Await(); !errors.Is(err, orchestration.ErrDropped) {

@@ -7,11 +7,11 @@ const patchMarker = "duroxide:patched:"
 // past this point, and true in all others. The history records the answer: the first call with an id decides for the
 // whole execution.
 //
-//	if orchestration.Patched(ctx, "reserve-first") {
+//	if ctx.Patched("reserve-first") {
 //		_, err = orchestration.Activity(ctx, reserve, item).Await()
 //	}
 //
 // Remove the old path when no instance is left that began before the change. Remove the call when no instance is left
 // that recorded it. The record is a wait for an event that is cancelled at once, so every Duroxide runtime can replay
 // it. For larger changes use [Definition.WithVersion].
-func Patched(ctx *Context, id string) bool { return ctx.env.Patched(patchMarker + id) }
+func (c *Context) Patched(id string) bool { return c.env.Patched(patchMarker + id) }

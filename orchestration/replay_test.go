@@ -18,11 +18,11 @@ func TestRecordedGUIDAndTime(t *testing.T) {
 	var seen atomic.Pointer[string]
 	replays := atomic.Int32{}
 	def := orchestration.New("Stable", func(ctx *orchestration.Context, _ string) (string, error) {
-		id, err := orchestration.NewGUID(ctx)
+		id, err := ctx.NewGUID()
 		if err != nil {
 			return "", err
 		}
-		now, err := orchestration.UTCNow(ctx)
+		now, err := ctx.UTCNow()
 		if err != nil {
 			return "", err
 		}
@@ -32,7 +32,7 @@ func TestRecordedGUIDAndTime(t *testing.T) {
 		}
 		replays.Add(1)
 		for range 3 {
-			orchestration.Sleep(ctx, 0)
+			ctx.Sleep(0)
 		}
 		return both, nil
 	})

@@ -135,7 +135,7 @@ var errAttemptTimedOut = errors.New("the attempt timed out")
 func (r *retrying) wait(attempt Awaitable) error {
 	among := []Awaitable{attempt}
 	if r.Timeout > 0 {
-		among = append(among, Timer(r.ctx, r.Timeout))
+		among = append(among, r.ctx.Timer(r.Timeout))
 	}
 	if r.first(among...) == 0 {
 		return nil
@@ -147,7 +147,7 @@ func (r *retrying) wait(attempt Awaitable) error {
 // first waits for the first of the futures, and for the end of all attempts.
 func (r *retrying) first(among ...Awaitable) int {
 	if r.total == nil && r.TotalTimeout > 0 {
-		r.total = Timer(r.ctx, r.TotalTimeout)
+		r.total = r.ctx.Timer(r.TotalTimeout)
 	}
 	own := len(among)
 	if r.total != nil {
@@ -167,7 +167,7 @@ func (r *retrying) again(attempt int, err error) bool {
 		return false
 	}
 	if delay := r.delay(attempt); delay > 0 {
-		return r.first(Timer(r.ctx, delay)) == 0
+		return r.first(r.ctx.Timer(delay)) == 0
 	}
 	return true
 }

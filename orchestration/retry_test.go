@@ -397,7 +397,7 @@ func TestRetriesAreFutures(t *testing.T) {
 		if _, err := a.Await(); !errors.Is(err, orchestration.ErrDropped) {
 			t.Errorf("the loser's error is %v", err)
 		}
-		orchestration.Sleep(ctx, time.Minute)
+		ctx.Sleep(time.Minute)
 		value, err := b.Await()
 		return fmt.Sprint(winner, value), err
 	}), "in")
@@ -489,7 +489,7 @@ func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 		{"a sub-orchestration", shipping(), []string{"2 fails no"}, []string{`2 sub Ship "sub::2"`, "3 2 failed", "4 failed: no"}},
 		{
 			"a built-in activity",
-			orchestration.New("Time", func(ctx *orchestration.Context, _ string) (string, error) { return orchestration.NewGUID(ctx) }),
+			orchestration.New("Time", func(ctx *orchestration.Context, _ string) (string, error) { return ctx.NewGUID() }),
 			[]string{"2 fails no"},
 			[]string{"2 activity __duroxide_syscall:new_guid", "3 2 failed", "4 failed: no"},
 		},

@@ -13,14 +13,14 @@ import (
 )
 
 var pay = orchestration.New("Pay", func(ctx *orchestration.Context, cents int) (int, error) {
-	orchestration.Sleep(ctx, time.Hour)
+	ctx.Sleep(time.Hour)
 	return orchestration.Activity(ctx, tally, cents).Await()
 })
 
 // shopping pays within two hours, and tells whether it was paid.
 var shopping = orchestration.New("Shopping", func(ctx *orchestration.Context, cents int) (string, error) {
 	paid := orchestration.SubOrchestration(ctx, pay, cents)
-	if orchestration.SelectAndDrop(paid, orchestration.Timer(ctx, 2*time.Hour)) == 1 {
+	if orchestration.SelectAndDrop(paid, ctx.Timer(2*time.Hour)) == 1 {
 		return "not paid", nil
 	}
 	_, err := paid.Await()
@@ -92,7 +92,7 @@ var watched = orchestration.New("Watched", func(ctx *orchestration.Context, day 
 	if _, err := orchestration.Activity(ctx, tally, day).Await(); err != nil {
 		return day, err
 	}
-	orchestration.Sleep(ctx, 24*time.Hour)
+	ctx.Sleep(24 * time.Hour)
 	return day, orchestration.ContinueAsNew(ctx, day+1)
 })
 
@@ -142,10 +142,10 @@ func TestRealActivities(t *testing.T) {
 		return info.Instance + " " + name + " " + version, nil
 	})
 	def := orchestration.New("Asks", func(ctx *orchestration.Context, _ string) ([]string, error) {
-		orchestration.Sleep(ctx, time.Minute)
+		ctx.Sleep(time.Minute)
 		caller, err := orchestration.Activity(ctx, who, "").Await()
-		id, idErr := orchestration.NewGUID(ctx)
-		now, nowErr := orchestration.UTCNow(ctx)
+		id, idErr := ctx.NewGUID()
+		now, nowErr := ctx.UTCNow()
 		return []string{caller, id, now.Format(time.RFC3339)}, errors.Join(err, idErr, nowErr)
 	}).WithVersion("2.1.0")
 	got, err := orchestrationtest.Run(orchestrationtest.New(t, who), def, "")

@@ -21,7 +21,7 @@ func TestCleanup(t *testing.T) {
 			_, err := orchestration.Activity(ctx, greet, "sorry").Await()
 			return err
 		})
-		return n, saga.Undo(ctx, errors.Join(err, orchestration.Sleep(ctx, 30*24*time.Hour)))
+		return n, saga.Undo(ctx, errors.Join(err, ctx.Sleep(30*24*time.Hour)))
 	}).WithCleanup(time.Hour)
 	for takes, want := range map[time.Duration]error{time.Minute: orchestration.ErrCancelled, 2 * time.Hour: orchestration.ErrTimeout} {
 		env := orchestrationtest.New(t)

@@ -20,7 +20,7 @@
 // The tests use the worker's engine, and the histories equal those of a worker, event for event, including retries,
 // timers, events, queues, sub-orchestrations, cancellations, continue-as-new and limits. One thing happens at a time,
 // always in the same order. Things that are due at the same moment happen in the order in which they were asked for;
-// the test's own script comes last (see [Env.After]). GUIDs are consecutive numbers, and orchestration.UTCNow returns
+// the test's own script comes last (see [Env.After]). GUIDs are consecutive numbers, and UTCNow returns
 // the test's clock.
 //
 // A function runs again from its start whenever something happens to its orchestration, as on a worker that keeps

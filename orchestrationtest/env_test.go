@@ -29,7 +29,7 @@ var daily = orchestration.New("Daily", func(ctx *orchestration.Context, name str
 		if _, err := orchestration.Activity(ctx, greet, name).Await(); err != nil {
 			return day, err
 		}
-		orchestration.Sleep(ctx, 24*time.Hour)
+		ctx.Sleep(24 * time.Hour)
 	}
 	return 30, nil
 })
@@ -161,7 +161,7 @@ var (
 var approval = orchestration.New("Approval", func(ctx *orchestration.Context, days int) (string, error) {
 	approved := approve.Wait(ctx)
 	ctx.SetCustomStatus("waits")
-	if orchestration.SelectAndDrop(approved, orchestration.Timer(ctx, time.Duration(days)*24*time.Hour)) == 1 {
+	if orchestration.SelectAndDrop(approved, ctx.Timer(time.Duration(days)*24*time.Hour)) == 1 {
 		return "", errors.New("too late")
 	}
 	by, err := approved.Await()
@@ -212,7 +212,7 @@ func BenchmarkThirtyDays(b *testing.B) {
 func BenchmarkTimers(b *testing.B) {
 	sleepy := orchestration.New("Sleepy", func(ctx *orchestration.Context, n int) (int, error) {
 		for range n {
-			orchestration.Sleep(ctx, time.Hour)
+			ctx.Sleep(time.Hour)
 		}
 		return n, nil
 	})

@@ -14,7 +14,7 @@ func TestKeysThatAreNoUTF8(t *testing.T) {
 	keys := orchestration.New("K", func(ctx *orchestration.Context, _ int) (int, error) {
 		orchestration.SetKV(ctx, "k\xff", 1)
 		orchestration.SetKV(ctx, "k\xfe", 2)
-		return len(orchestration.KVKeys(ctx)), nil
+		return len(ctx.KV().Keys()), nil
 	})
 	env := orchestrationtest.New(t, keys)
 	_, err := orchestrationtest.Run(env, keys, 0)

@@ -97,7 +97,7 @@ func (i *interpreter) work(ctx *orchestration.Context, options ...orchestration.
 }
 
 func (i *interpreter) timer(ctx *orchestration.Context) *orchestration.Future[struct{}] {
-	return orchestration.Timer(ctx, someTime(i.r))
+	return ctx.Timer(someTime(i.r))
 }
 
 func (i *interpreter) sub(ctx *orchestration.Context, options ...orchestration.SubOption) *orchestration.Future[string] {
@@ -142,7 +142,7 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 		return i.state(ctx)
 	case 8:
 		_, _ = i.timer(ctx).Await() // what reads the clock takes none
-		return orchestration.UTCNow(ctx)
+		return ctx.UTCNow()
 	case 9:
 		block := orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
 			_, _ = i.timer(ctx).Await()
@@ -171,7 +171,7 @@ func (i *interpreter) name(what string) string { return fmt.Sprint(what, i.r.Int
 func (i *interpreter) state(ctx *orchestration.Context) (any, error) {
 	key := i.name("key")
 	value, ok, err := orchestration.GetKV[int](ctx, key)
-	if orchestration.Patched(ctx, i.name("patch")) {
+	if ctx.Patched(i.name("patch")) {
 		orchestration.SetKV(ctx, "patched", value)
 	}
 	orchestration.SetKV(ctx, key, value+1)

@@ -27,8 +27,8 @@ func call(ctx *orchestration.Context, n int) error {
 func before(ctx *orchestration.Context) error {
 	ctx.SetCustomStatus("begins")
 	err := call(ctx, 1)
-	orchestration.Sleep(ctx, time.Hour)
-	late := orchestration.Timer(ctx, time.Hour)
+	ctx.Sleep(time.Hour)
+	late := ctx.Timer(time.Hour)
 	orchestration.SelectAndDrop(late, orchestration.WaitForEvent[int](ctx, "go"))
 	_ = orchestration.Activity(ctx, tally, 2) // nobody waits for it
 	ctx.SetCustomStatus("ends")
@@ -71,8 +71,8 @@ func TestReplayDir(t *testing.T) {
 		{func(ctx *orchestration.Context) error {
 			ctx.SetCustomStatus("begins")
 			_ = call(ctx, 1)
-			orchestration.Sleep(ctx, time.Hour)
-			orchestration.Sleep(ctx, time.Hour)
+			ctx.Sleep(time.Hour)
+			ctx.Sleep(time.Hour)
 			return call(ctx, 2)
 		}, `event 8 was a wait for event "go", the code now asks for nothing`},
 		{func(ctx *orchestration.Context) error {
@@ -107,20 +107,20 @@ func TestPatchedCodeFitsBothHistories(t *testing.T) {
 	t.Parallel()
 	old := func(ctx *orchestration.Context) error {
 		err := call(ctx, 1)
-		orchestration.Sleep(ctx, time.Hour)
+		ctx.Sleep(time.Hour)
 		return errors.Join(err, call(ctx, 3))
 	}
 	patched := func(ctx *orchestration.Context) error {
 		var err error
-		if orchestration.Patched(ctx, "two") {
+		if ctx.Patched("two") {
 			err = call(ctx, 0)
 		}
 		err = errors.Join(err, call(ctx, 1))
-		orchestration.Sleep(ctx, time.Hour)
-		if orchestration.Patched(ctx, "two") {
+		ctx.Sleep(time.Hour)
+		if ctx.Patched("two") {
 			err = errors.Join(err, call(ctx, 2))
 		}
-		if orchestration.Patched(ctx, "another") {
+		if ctx.Patched("another") {
 			err = errors.Join(err, call(ctx, 22))
 		}
 		return errors.Join(err, call(ctx, 3))

@@ -117,9 +117,9 @@ func TestContinueAsNewLosesNoMessage(t *testing.T) {
 		}},
 		"dequeues that hold a message for turns": {rounds: 2, queues: []string{"a"}, each: 5, leave: func(ctx *orchestration.Context, _ *left) error {
 			orchestration.Dequeue[string](ctx, "a")
-			orchestration.Sleep(ctx, time.Millisecond)
+			ctx.Sleep(time.Millisecond)
 			orchestration.Dequeue[string](ctx, "a")
-			orchestration.Sleep(ctx, time.Millisecond)
+			ctx.Sleep(time.Millisecond)
 			return nil
 		}},
 		"a dequeue that lost a select": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
@@ -127,9 +127,9 @@ func TestContinueAsNewLosesNoMessage(t *testing.T) {
 		}},
 		"one that lost in an earlier turn": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
 			a, b := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
-			orchestration.Sleep(ctx, time.Millisecond)
+			ctx.Sleep(time.Millisecond)
 			err := l.first(a, b)
-			orchestration.Sleep(ctx, time.Millisecond)
+			ctx.Sleep(time.Millisecond)
 			return err
 		}},
 	} {

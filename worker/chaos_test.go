@@ -29,7 +29,7 @@ func trip(child orchestration.Definition[int, int], add activity.Definition[int,
 		}
 		sub := orchestration.SubOrchestration(ctx, child, sum)
 		message := orchestration.Dequeue[int](ctx, "numbers")
-		orchestration.Sleep(ctx, time.Millisecond)
+		ctx.Sleep(time.Millisecond)
 		results, err := orchestration.Join(append(activities, sub, message)...)
 		if err != nil {
 			return 0, err

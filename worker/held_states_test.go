@@ -119,7 +119,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 		case "event", "continued":
 			_, err = orchestration.WaitForEvent[string](ctx, "go").Await()
 		case "timer":
-			err = orchestration.Sleep(ctx, f.unit)
+			err = ctx.Sleep(f.unit)
 		case "queue":
 			for want := range 3 {
 				got, failed := orchestration.Dequeue[int](ctx, "q").Await()
@@ -135,7 +135,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 		case "cleaning up", "cancelled":
 			if _, err = orchestration.WaitForEvent[string](ctx, "never").Await(); err != nil {
 				ctx.SetCustomStatus("cleaning up")
-				_ = orchestration.Sleep(ctx.Detached(), f.unit)
+				_ = ctx.Detached().Sleep(f.unit)
 				_, undone := orchestration.Activity(ctx.Detached(), undo, in).Await()
 				err = errors.Join(err, undone)
 			}

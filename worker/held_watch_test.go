@@ -17,7 +17,7 @@ import (
 
 // asksTheTime needs the clock, which is an activity without a tag.
 var asksTheTime = orchestration.New("AsksTheTime", func(ctx *orchestration.Context, _ string) (string, error) {
-	now, err := orchestration.UTCNow(ctx)
+	now, err := ctx.UTCNow()
 	return now.String(), err
 })
 

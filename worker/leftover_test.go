@@ -33,7 +33,7 @@ func queued(t *testing.T, store provider.Provider) (all, hidden uint64) {
 func TestEndedInstancesLeaveNoTimers(t *testing.T) {
 	t.Parallel()
 	impatient := orchestration.New("Impatient", func(ctx *orchestration.Context, end string) (string, error) {
-		event, timer := orchestration.WaitForEvent[string](ctx, "go"), orchestration.Timer(ctx, time.Hour)
+		event, timer := orchestration.WaitForEvent[string](ctx, "go"), ctx.Timer(time.Hour)
 		ctx.SetCustomStatus("waits")
 		orchestration.SelectAndDrop(event, timer)
 		ctx.SetCustomStatus("went")

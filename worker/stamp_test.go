@@ -17,7 +17,7 @@ import (
 // lost: trace T1 of §7.11.
 var races = orchestration.New("Races", func(ctx *orchestration.Context, _ string) (string, error) {
 	one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
-	first, second := orchestration.Timer(ctx, time.Hour), orchestration.Timer(ctx, time.Hour)
+	first, second := ctx.Timer(time.Hour), ctx.Timer(time.Hour)
 	orchestration.SelectAndDrop(one, first)
 	if orchestration.SelectAndDrop(two, second) == 0 {
 		return two.Await()
@@ -142,8 +142,8 @@ func TestChildrenOfOldExecutionsAreStamped(t *testing.T) {
 	})
 	family := orchestration.New("Races", func(ctx *orchestration.Context, _ string) (string, error) {
 		one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
-		orchestration.Timer(ctx, time.Hour)
-		orchestration.Timer(ctx, time.Hour)
+		ctx.Timer(time.Hour)
+		ctx.Timer(time.Hour)
 		orchestration.WaitAny(one, two)
 		return orchestration.SubOrchestration(ctx, child, "").Await()
 	})

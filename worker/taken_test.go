@@ -96,12 +96,12 @@ func TestTakenChildIsCancelledAlone(t *testing.T) {
 	for name, parent := range map[string]func(ctx *orchestration.Context, _ string) (string, error){
 		"dropped": func(ctx *orchestration.Context, _ string) (string, error) {
 			call := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("taken"))
-			orchestration.SelectAndDrop(orchestration.Timer(ctx, time.Millisecond), call)
+			orchestration.SelectAndDrop(ctx.Timer(time.Millisecond), call)
 			return "", nil
 		},
 		"failed": func(ctx *orchestration.Context, _ string) (string, error) {
 			orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("taken"))
-			_ = orchestration.Sleep(ctx, time.Millisecond)
+			_ = ctx.Sleep(time.Millisecond)
 			panic("parent")
 		},
 	} {

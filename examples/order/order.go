@@ -47,7 +47,7 @@ var newOrder = orchestration.New("Order", func(ctx *orchestration.Context, o ord
 // askSomebody waits for a decision, but not for ever.
 func askSomebody(ctx *orchestration.Context) error {
 	answer := decided.Wait(ctx)
-	deadline := orchestration.Timer(ctx, 24*time.Hour)
+	deadline := ctx.Timer(24 * time.Hour)
 	// For those who decide, and for a program: an event before it would be lost.
 	ctx.SetCustomStatus("waits for a decision")
 	first := orchestration.SelectAndDrop(answer, deadline)

@@ -28,7 +28,7 @@ var Remind = activity.New("Remind", func(_ context.Context, expense string) (str
 var Approval = orchestration.New("Approval", func(ctx *orchestration.Context, expense string) (string, error) {
 	decided := Decided.Wait(ctx)
 	for day := range 7 {
-		tomorrow := orchestration.Timer(ctx, 24*time.Hour)
+		tomorrow := ctx.Timer(24 * time.Hour)
 		if orchestration.WaitAny(decided, tomorrow) == 0 {
 			decision, err := decided.Await()
 			if err == nil && !decision.Approved {

@@ -31,14 +31,14 @@ var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w Wa
 		case err == nil && up:
 			w.Down = time.Time{}
 		case w.Down.IsZero():
-			if w.Down, err = orchestration.UTCNow(ctx); err != nil {
+			if w.Down, err = ctx.UTCNow(); err != nil {
 				return "", err
 			}
 			if _, err := orchestration.Activity(ctx, Alarm, w, orchestration.WithRetry(retry.Policy{})).Await(); err != nil {
 				return "", err
 			}
 		}
-		if err := orchestration.Sleep(ctx, time.Minute); err != nil {
+		if err := ctx.Sleep(time.Minute); err != nil {
 			return "", err
 		}
 	}

@@ -147,7 +147,7 @@ func newSite(t *testing.T) *site {
 			return "", err
 		}
 		orchestration.SelectAndDrop(orchestration.Activity(ctx, hold, "loser"), enough)
-		if err := orchestration.Sleep(ctx, time.Millisecond); err != nil {
+		if err := ctx.Sleep(time.Millisecond); err != nil {
 			return "", err
 		}
 		return "", orchestration.ContinueAsNew(ctx, true)

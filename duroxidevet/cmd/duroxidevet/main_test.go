@@ -12,7 +12,7 @@ import (
 // app is a program with a finding, and as much of the library as the analyser asks for.
 var app = map[string]string{
 	"go.mod":                         "module github.com/duroxide/duroxide-go\n\ngo 1.26.0\n",
-	"orchestration/orchestration.go": "package orchestration\n\nimport \"time\"\n\ntype Context struct{}\n\nfunc Sleep(ctx *Context, d time.Duration) {}\n",
+	"orchestration/orchestration.go": "package orchestration\n\nimport \"time\"\n\ntype Context struct{}\n\nfunc (c *Context) Sleep(d time.Duration) {}\n",
 	"app/app.go": "package app\n\nimport (\n\t\"time\"\n\n\t\"github.com/duroxide/duroxide-go/orchestration\"\n)\n\n" +
 		"func Order(ctx *orchestration.Context, d time.Duration) {\n\ttime.Sleep(d)\n}\n",
 }
@@ -37,7 +37,7 @@ func TestCommand(t *testing.T) {
 		output, err := cmd.CombinedOutput()
 		return string(output), err
 	}
-	const want = "app.go:10:2: time.Sleep waits without a record; use orchestration.Sleep(ctx, d)"
+	const want = "app.go:10:2: time.Sleep waits without a record; use ctx.Sleep(d)"
 	for _, args := range [][]string{{command, "./..."}, {"go", "vet", "-vettool=" + command, "./..."}} {
 		if output, err := run(args[0], args[1:]...); err == nil || !strings.Contains(output, want) {
 			t.Errorf("%q said %s, %v; want %s", args, output, err, want)
@@ -47,7 +47,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("-fix: %v: %s", err, output)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "app/app.go"))
-	if err != nil || !strings.Contains(string(text), "orchestration.Sleep(ctx, d)") {
+	if err != nil || !strings.Contains(string(text), "ctx.Sleep(d)") {
 		t.Errorf("-fix made %s, %v", text, err)
 	}
 	if output, err := run(command, "./..."); err != nil {

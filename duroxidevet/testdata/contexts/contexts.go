@@ -26,12 +26,16 @@ func bad(ctx *orchestration.Context, item string) (string, error) {
 	defer messages.Send(1)    // want `a deferred call asks for something`
 	defer group.Wait()        // want `a deferred call asks for something`
 	defer saga.Undo(ctx, nil) // want `a deferred call asks for something`
+	keys := ctx.KV()
+	defer keys.Clear()                // want `a deferred call asks for something`
+	defer ctx.KV().Prune(time.Time{}) // want `a deferred call asks for something`
+	defer ctx.Sleep(time.Second)      // want `a deferred call asks for something`
 	saga.Add(func(*orchestration.Context) error {
 		undo(ctx, item) // want `ctx is the context outside this block`
 		return nil
 	})
 	if ctx.Replaying() { // want `what is asked for depends on Context.Replaying, so that a replay asks for something else; use it for logging only`
-		orchestration.Sleep(ctx, time.Second)
+		ctx.Sleep(time.Second)
 	}
 	if !ctx.Replaying() && item == "x" { // want `what is asked for depends on Context.Replaying`
 		undo(ctx, item)
@@ -60,7 +64,7 @@ func good(ctx *orchestration.Context, item string) (string, error) {
 	defer messages.Close()
 	defer func() {
 		open = ctx.Err() != nil
-		ctx.Logger(nil).Info("done", "instance", ctx.Info().Instance)
+		ctx.Logger(nil).Info("done", "instance", ctx.Info().Instance, "keys", ctx.KV().Keys())
 	}()
 	if !ctx.Replaying() {
 		item += ""

@@ -76,7 +76,7 @@ func good(ctx *orchestration.Context, name string) (int, error) {
 	}
 	own := map[string]int{}
 	own[name]++
-	orchestration.Sleep(ctx, pause)
+	ctx.Sleep(pause)
 	return own[name] + table[name] + replaced(), nil
 }
 

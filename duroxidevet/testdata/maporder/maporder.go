@@ -66,7 +66,7 @@ func bad(ctx *orchestration.Context, stock map[string]int) ([]string, error) {
 	for name := range stock { // want `the order of a map`
 		sorted = append(sorted, name)
 	}
-	orchestration.Sleep(ctx, 1)
+	ctx.Sleep(1)
 	use(sorted)
 	slices.Sort(sorted)
 	for name := range maps.Keys(stock) { // want `maps.Keys has another order each time`

@@ -13,13 +13,13 @@ import (
 )
 
 var Bad = orchestration.New("Bad", func(ctx *orchestration.Context, key []byte) (string, error) {
-	_ = rand.Intn(6)                   // want `rand.Intn is random, and a replay draws something else; use orchestration.NewGUID\(ctx\), or draw it in an activity`
+	_ = rand.Intn(6)                   // want `rand.Intn is random, and a replay draws something else; use ctx.NewGUID\(\), or draw it in an activity`
 	rand.Shuffle(2, func(i, j int) {}) // want `rand.Shuffle is random`
 	_ = randv2.N(6)                    // want `rand.N is random`
 	_, _ = crand.Read(key)             // want `rand.Read is random`
 	_ = crand.Reader                   // want `rand.Reader is random`
 	_ = maphash.MakeSeed()             // want `maphash.MakeSeed is random`
-	_ = uuid.New()                     // want `uuid.New is another id each time; use orchestration.NewGUID\(ctx\)`
+	_ = uuid.New()                     // want `uuid.New is another id each time; use ctx.NewGUID\(\)`
 	_ = uuid.Must(uuid.NewV7())        // want `uuid.NewV7 is another id each time`
 	return uuid.NewString(), nil       // want `uuid.NewString is another id each time`
 })
@@ -31,5 +31,5 @@ var Good = orchestration.New("Good", func(ctx *orchestration.Context, seed int64
 	if _, err := uuid.Parse("6ba7b811-9dad-11d1-80b4-00c04fd430c8"); err != nil {
 		return "", err
 	}
-	return orchestration.NewGUID(ctx)
+	return ctx.NewGUID()
 })

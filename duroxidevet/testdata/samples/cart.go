@@ -39,7 +39,7 @@ var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (s
 		}
 		shown.Set(ctx, c)
 		next := changes.Dequeue(ctx)
-		if orchestration.SelectAndDrop(next, orchestration.Timer(ctx, c.patience())) == 1 {
+		if orchestration.SelectAndDrop(next, ctx.Timer(c.patience())) == 1 {
 			if c.Reminded {
 				return "", nil
 			}

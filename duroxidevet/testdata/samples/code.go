@@ -19,7 +19,7 @@ var Verify = orchestration.New("Verify", func(ctx *orchestration.Context, teleph
 	if err != nil {
 		return false, err
 	}
-	late := orchestration.Timer(ctx, 90*time.Second)
+	late := ctx.Timer(90 * time.Second)
 	for range 3 {
 		answer := typed.Wait(ctx)
 		if orchestration.WaitAny(answer, late) == 1 {

@@ -24,7 +24,7 @@ var Expense = orchestration.New("Expense", func(ctx *orchestration.Context, id s
 	}
 	answer := decided.Wait(ctx)
 	for day := 1; day <= 10; day++ {
-		if orchestration.WaitAny(answer, orchestration.Timer(ctx, 24*time.Hour)) == 0 {
+		if orchestration.WaitAny(answer, ctx.Timer(24*time.Hour)) == 0 {
 			v, err := answer.Await()
 			switch {
 			case err != nil:

@@ -29,7 +29,7 @@ var Files = orchestration.New("Files", func(ctx *orchestration.Context, j job) (
 })
 
 func onOneMachine(ctx *orchestration.Context, j job) (int, error) {
-	session, err := orchestration.NewGUID(ctx)
+	session, err := ctx.NewGUID()
 	if err != nil {
 		return 0, err
 	}

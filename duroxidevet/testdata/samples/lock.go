@@ -45,7 +45,7 @@ func hold(ctx *orchestration.Context, r request) error {
 	if _, err := orchestration.Activity(ctx, grant, r.Holder).Await(); err != nil {
 		return err
 	}
-	expired := orchestration.Timer(ctx, max(r.Lease, time.Second))
+	expired := ctx.Timer(max(r.Lease, time.Second))
 	for {
 		back := released.Dequeue(ctx)
 		if orchestration.WaitAny(back, expired) == 1 {

@@ -23,7 +23,7 @@ var (
 )
 
 var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w watch) (string, error) {
-	now, err := orchestration.UTCNow(ctx)
+	now, err := ctx.UTCNow()
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w wa
 	w.Looks++
 	looks.Set(ctx, w.Looks)
 	ctx.SetCustomStatus(fmt.Sprintf("%d looks, the last at %s", w.Looks, now.UTC().Format(time.Kitchen)))
-	orchestration.Sleep(ctx, min(w.Pause, w.Until.Sub(now)))
+	ctx.Sleep(min(w.Pause, w.Until.Sub(now)))
 	w.Pause = min(2*w.Pause, time.Hour)
 	return "", orchestration.ContinueAsNew(ctx, w)
 })

@@ -30,7 +30,7 @@ var Subscription = orchestration.New("Subscription", func(ctx *orchestration.Con
 			return 0, err
 		}
 	}
-	if orchestration.SelectAndDrop(cancelled.Wait(ctx), orchestration.Timer(ctx, period)) == 0 {
+	if orchestration.SelectAndDrop(cancelled.Wait(ctx), ctx.Timer(period)) == 0 {
 		return p.Months, notify(ctx, "goodbye "+p.Customer)
 	}
 	if _, err := orchestration.Activity(ctx, bill, p, patient).Await(); err != nil {

@@ -29,7 +29,7 @@ var Parent = orchestration.New("Parent", func(ctx *orchestration.Context, childr
 		}
 	}()
 	reminder := orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
-		orchestration.Sleep(ctx, time.Hour)
+		ctx.Sleep(time.Hour)
 		_, err := orchestration.Activity(ctx, audit, "still waiting").Await()
 		return -1, err
 	})
@@ -49,7 +49,7 @@ var Parent = orchestration.New("Parent", func(ctx *orchestration.Context, childr
 
 var Child = orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
 	got := heard.Wait(ctx)
-	if orchestration.SelectAndDrop(got, orchestration.Timer(ctx, time.Duration(n)*time.Second)) == 1 {
+	if orchestration.SelectAndDrop(got, ctx.Timer(time.Duration(n)*time.Second)) == 1 {
 		return n, nil
 	}
 	a, err := got.Await()

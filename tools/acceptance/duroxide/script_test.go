@@ -70,7 +70,7 @@ var scripted = []worker.Registrable{
 		return "", errors.New("card declined")
 	}),
 	orchestration.New("Sleep", func(ctx *orchestration.Context, _ any) (string, error) {
-		orchestration.Sleep(ctx, time.Hour)
+		ctx.Sleep(time.Hour)
 		return "awake", nil
 	}),
 	approval,
@@ -144,7 +144,7 @@ func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
 	stop()
 	ts.Check(c.RaiseEvent(ctx, instance, "approval", "yes"))
 	changed := orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
-		orchestration.Sleep(ctx, time.Hour)
+		ctx.Sleep(time.Hour)
 		return "", nil
 	})
 	stop = run(ts, store, worker.Options{UnregisteredBackoff: time.Hour}, changed)

@@ -31,7 +31,7 @@ func TestHistoryInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	sleeper := orchestration.New("Sleeper", func(ctx *orchestration.Context, _ string) (string, error) {
-		orchestration.Sleep(ctx, 0)
+		ctx.Sleep(0)
 		return "", nil
 	})
 	if err := w.Register(sleeper, sleeper.WithVersion("1.1.0")); err != nil {

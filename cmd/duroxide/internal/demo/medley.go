@@ -52,7 +52,7 @@ var medleyBegins = orchestration.New("Medley",
 			return done, err
 		}
 		ctx.SetCustomStatus("approved by " + by)
-		guid, err := orchestration.NewGUID(ctx)
+		guid, err := ctx.NewGUID()
 		if err != nil {
 			return done, err
 		}
@@ -90,7 +90,7 @@ var medleyBegins = orchestration.New("Medley",
 
 // napAndSquare is a block with two waits.
 func napAndSquare(ctx *orchestration.Context, n int) (int, error) {
-	if err := orchestration.Sleep(ctx, time.Millisecond); err != nil {
+	if err := ctx.Sleep(time.Millisecond); err != nil {
 		return 0, err
 	}
 	return orchestration.Activity(ctx, square, n).Await()
@@ -104,9 +104,9 @@ func dropped(ctx *orchestration.Context) (int, error) {
 		orchestration.SubOrchestration(ctx, tidy, 11),
 		orchestration.Dequeue[string](ctx, "never"),
 		orchestration.WaitForEvent[string](ctx, "never"),
-		orchestration.Timer(ctx, time.Hour),
+		ctx.Timer(time.Hour),
 	}
-	winner := orchestration.Timer(ctx, time.Millisecond)
+	winner := ctx.Timer(time.Millisecond)
 	if won := orchestration.SelectAndDrop(append(losers, winner)...); won != len(losers) {
 		return 0, errors.New("a loser has won")
 	}
@@ -115,7 +115,7 @@ func dropped(ctx *orchestration.Context) (int, error) {
 
 // tidy waits until it is cancelled, and cleans up.
 var tidy = orchestration.New("Tidy", func(ctx *orchestration.Context, n int) (int, error) {
-	cause := orchestration.Sleep(ctx, time.Hour)
+	cause := ctx.Sleep(time.Hour)
 	done, err := orchestration.Activity(ctx.Detached(), square, n).Await()
 	return done, errors.Join(cause, err)
 }).WithCleanup(time.Hour)

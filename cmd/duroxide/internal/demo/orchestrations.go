@@ -61,7 +61,7 @@ var nap = orchestration.New("Nap",
 		if err != nil {
 			return "", err
 		}
-		return "slept for " + length, orchestration.Sleep(ctx, d)
+		return "slept for " + length, ctx.Sleep(d)
 	})
 
 // approve waits for somebody's word.

@@ -43,7 +43,7 @@ type Idle struct {
 
 // sleeper waits for a day.
 var sleeper = orchestration.New("Sleeper", func(ctx *orchestration.Context, n int) (int, error) {
-	return n, orchestration.Sleep(ctx, 24*time.Hour)
+	return n, ctx.Sleep(24 * time.Hour)
 })
 
 // FillSleepers starts so many orchestrations on an empty store, each of which waits for a day.

@@ -93,7 +93,7 @@ func waiting(due time.Time, timers int) (orchestration.Definition[int, int], <-c
 	told := make([]atomic.Bool, timers)
 	return orchestration.New("Wait", func(ctx *orchestration.Context, n int) (int, error) {
 		left := time.Until(due) //duroxide:deterministic a replay takes the time that was recorded
-		if err := orchestration.Sleep(ctx, left); err != nil {
+		if err := ctx.Sleep(left); err != nil {
 			return n, err
 		}
 		if told[n].CompareAndSwap(false, true) { //duroxide:deterministic a turn may be replayed, and the first tells the rig

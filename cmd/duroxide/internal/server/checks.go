@@ -308,7 +308,7 @@ func (p *patient) checkClock(ctx context.Context) error {
 // judgeClock never finds a problem: no worker works wrongly, however far the clocks are
 // apart. Leases are the server's alone, and a timer reaches it as a length of time
 // (docs/contract.md §2.1). What is off are moments that the two note for people or compare:
-// a worker dates events and answers orchestration.UTCNow, the server dates instances and
+// a worker dates events and answers UTCNow, the server dates instances and
 // executions, and purge deletes by this machine's clock.
 func judgeClock(r clockReading) Finding {
 	const tolerable = time.Second
