@@ -42,9 +42,9 @@ func TestMessages(t *testing.T) {
 	}
 	for _, err := range []error{
 		startText(ctx, c, "Untyped", "i", "plain", client.UseExisting()),
-		c.RaiseEvent(ctx, "i", "event", 42),
-		c.RaiseEvent(ctx, "i", "event", nil),
-		c.Enqueue(ctx, "i", "queue", `"quoted"`),
+		client.RaiseEvent(ctx, c, orchestration.NewEvent[int]("event"), "i", 42),
+		client.RaiseEvent(ctx, c, orchestration.NewEvent[*int]("event"), "i", nil),
+		client.Enqueue(ctx, c, orchestration.NewQueue[string]("queue"), "i", `"quoted"`),
 		c.Cancel(ctx, "i", "reason"),
 	} {
 		if err != nil {
@@ -78,7 +78,7 @@ func TestMistakes(t *testing.T) {
 	_, noJSON := client.Start(ctx, c, orchestration.Declare[float64, string]("O"), "i", math.NaN())
 	_, noStatus := refusing.Status(ctx, "i")
 	_, noKeys := refusing.KVAll(ctx, "i")
-	_, _, noKey := client.KV[int](ctx, refusing, "i", "k")
+	_, _, noKey := client.Value(ctx, refusing, orchestration.NewKey[int]("k"), "i")
 	for _, test := range []struct {
 		err  error
 		is   error
@@ -93,11 +93,11 @@ func TestMistakes(t *testing.T) {
 		},
 		{noStats, provider.ErrInvalidArgument, `reading the sizes of "i": get_instance_stats: injected: refused`},
 		{noJSON, nil, `starting O "i": json: unsupported value: NaN`},
-		{c.RaiseEvent(ctx, "i", "e", math.NaN()), nil, `raising event "e": data: json: unsupported value: NaN`},
-		{c.Enqueue(ctx, "i", "q", math.NaN()), nil, `enqueueing to "q": message: json: unsupported value: NaN`},
+		{client.RaiseEvent(ctx, c, orchestration.NewEvent[float64]("e"), "i", math.NaN()), nil, `raising event "e": data: json: unsupported value: NaN`},
+		{client.Enqueue(ctx, c, orchestration.NewQueue[float64]("q"), "i", math.NaN()), nil, `enqueueing to "q": message: json: unsupported value: NaN`},
 		{startText(ctx, refusing, "O", "i", ""), provider.ErrInvalidArgument, `starting O "i": enqueue_for_orchestrator: injected: refused`},
-		{refusing.RaiseEvent(ctx, "i", "e", ""), provider.ErrInvalidArgument, `raising event "e" for "i": enqueue_for_orchestrator: injected: refused`},
-		{refusing.Enqueue(ctx, "i", "q", ""), provider.ErrInvalidArgument, `enqueueing to "q" of "i": enqueue_for_orchestrator: injected: refused`},
+		{client.RaiseEvent(ctx, refusing, orchestration.NewEvent[string]("e"), "i", ""), provider.ErrInvalidArgument, `raising event "e" for "i": enqueue_for_orchestrator: injected: refused`},
+		{client.Enqueue(ctx, refusing, orchestration.NewQueue[string]("q"), "i", ""), provider.ErrInvalidArgument, `enqueueing to "q" of "i": enqueue_for_orchestrator: injected: refused`},
 		{refusing.Cancel(ctx, "i", ""), provider.ErrInvalidArgument, `cancelling "i": enqueue_for_orchestrator: injected: refused`},
 		{noStatus, provider.ErrInvalidArgument, `reading the status of "i": read: injected: refused`},
 		{noKeys, provider.ErrInvalidArgument, `reading the keys of "i": get_kv_all_values: injected: refused`},
@@ -149,7 +149,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 			t.Errorf("status (-want +got):\n%s", diff)
 		}
 		look(running)
-		if err := c.RaiseEvent(ctx, "i", "go", ""); err != nil {
+		if err := client.RaiseEvent(ctx, c, orchestration.NewEvent[string]("go"), "i", ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,8 +196,8 @@ func TestKeys(t *testing.T) {
 	store := openStore(t)
 	c := client.New(store)
 	def := orchestration.New("Keys", func(ctx *orchestration.Context, _ string) (string, error) {
-		orchestration.SetKV(ctx, "n", 7)
-		orchestration.SetKV(ctx, "s", "text")
+		orchestration.NewKey[int]("n").Set(ctx, 7)
+		orchestration.NewKey[string]("s").Set(ctx, "text")
 		return "", nil
 	})
 	work(t, store, def)
@@ -208,14 +208,14 @@ func TestKeys(t *testing.T) {
 	if _, err := run.Wait(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok, err := client.KV[int](t.Context(), c, "i", "n"); n != 7 || !ok || err != nil {
+	if n, ok, err := client.Value(t.Context(), c, orchestration.NewKey[int]("n"), "i"); n != 7 || !ok || err != nil {
 		t.Errorf("%d, %t, %v", n, ok, err)
 	}
-	if _, ok, err := client.KV[int](t.Context(), c, "i", "none"); ok || err != nil {
+	if _, ok, err := client.Value(t.Context(), c, orchestration.NewKey[int]("none"), "i"); ok || err != nil {
 		t.Errorf("%t, %v", ok, err)
 	}
 	want := `value of key "s" of "i": cannot decode 6 bytes into int: cannot read JSON string at byte 6`
-	if _, ok, err := client.KV[int](t.Context(), c, "i", "s"); !ok || err == nil || err.Error() != want {
+	if _, ok, err := client.Value(t.Context(), c, orchestration.NewKey[int]("s"), "i"); !ok || err == nil || err.Error() != want {
 		t.Errorf("%t, %v", ok, err)
 	}
 	all, err := c.KVAll(t.Context(), "i")
@@ -256,12 +256,12 @@ func TestWaitForKey(t *testing.T) {
 	must(err)
 	must(client.Enqueue(t.Context(), c, deliveries, "i", 12))
 	must(<-found)
-	if _, err := client.WaitForKV[string](deadline(t), c, "i", "shelf"); err == nil || !strings.Contains(err.Error(), "cannot decode") {
+	if _, err := client.WaitForValue(deadline(t), c, orchestration.NewKey[string]("shelf"), "i"); err == nil || !strings.Contains(err.Error(), "cannot decode") {
 		t.Errorf("a value of another type: %v", err)
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := client.WaitForKV[int](deadline(t), c, "i", "none")
+		_, err := client.WaitForValue(deadline(t), c, orchestration.NewKey[int]("none"), "i")
 		ended <- err
 	}()
 	must(c.Cancel(t.Context(), "i", "enough"))
@@ -290,7 +290,7 @@ func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	def := orchestration.New("Sets", func(ctx *orchestration.Context, _ string) (string, error) {
-		orchestration.SetKV(ctx, "key", 12)
+		orchestration.NewKey[int]("key").Set(ctx, 12)
 		return "", nil
 	})
 	work(t, store, def)
@@ -317,7 +317,7 @@ func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 				}
 				return read()
 			}})
-			n, err := client.WaitForKV[int](deadline(t), c, name, "key")
+			n, err := client.WaitForValue(deadline(t), c, orchestration.NewKey[int]("key"), name)
 			if n != test.want || (err == nil) != (test.want > 0) {
 				t.Errorf("%d, %v", n, err)
 			}
@@ -333,8 +333,11 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	for what, wait := range map[string]func(ctx context.Context) error{
 		"end":           func(ctx context.Context) error { _, err := c.Wait(ctx, "nobody"); return err },
 		"custom status": func(ctx context.Context) error { _, err := c.WaitForCustomStatus(ctx, "nobody", 0); return err },
-		"key":           func(ctx context.Context) error { _, err := client.WaitForKV[int](ctx, c, "nobody", "key"); return err },
-		"result":        func(ctx context.Context) error { _, err := client.Attach[int](c, "nobody").Wait(ctx); return err },
+		"key": func(ctx context.Context) error {
+			_, err := client.WaitForValue(ctx, c, orchestration.NewKey[int]("key"), "nobody")
+			return err
+		},
+		"result": func(ctx context.Context) error { _, err := client.Attach[int](c, "nobody").Wait(ctx); return err },
 	} {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, enough)
 		err := wait(ctx)

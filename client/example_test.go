@@ -16,9 +16,15 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
+// What another package of the program might declare: the event and the key of an Order.
+var (
+	Approve = orchestration.NewEvent[bool]("approve")
+	Shelf   = orchestration.NewKey[int]("shelf")
+)
+
 // Order is an orchestration that another package of the program might define.
 var Order = orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
-	approval := orchestration.WaitForEvent[bool](ctx, "approve")
+	approval := Approve.Wait(ctx)
 	ctx.SetCustomStatus("waiting for approval")
 	approved, err := approval.Await()
 	if err != nil {
@@ -27,7 +33,7 @@ var Order = orchestration.New("Order", func(ctx *orchestration.Context, item str
 	if !approved {
 		return "", errors.New("rejected")
 	}
-	orchestration.SetKV(ctx, "shelf", 12)
+	Shelf.Set(ctx, 12)
 	return item + " ordered", nil
 })
 
@@ -66,10 +72,10 @@ func ExampleStart() {
 	check(err)
 	fmt.Println(status.State, *status.CustomStatus)
 
-	check(c.RaiseEvent(ctx, run.Instance(), "approve", true))
+	check(client.RaiseEvent(ctx, c, Approve, run.Instance(), true))
 	result, err := run.Wait(ctx)
 	check(err)
-	shelf, _, err := client.KV[int](ctx, c, run.Instance(), "shelf")
+	shelf, _, err := client.Value(ctx, c, Shelf, run.Instance())
 	check(err)
 	fmt.Println(result, "for shelf", shelf)
 	// Output:
@@ -171,7 +177,7 @@ func ExampleAttach() {
 	// A message waits for its reader; an event needs somebody who waits for it.
 	_, err = c.WaitForCustomStatus(ctx, "order-1", 0)
 	check(err)
-	check(c.RaiseEvent(ctx, "order-1", "approve", true))
+	check(client.RaiseEvent(ctx, c, Approve, "order-1", true))
 	fmt.Println(client.Attach[string](c, "order-1").Wait(ctx))
 	// Output: table ordered <nil>
 }
@@ -213,7 +219,7 @@ func ExampleReplaceFinished() {
 func ExampleMustExist() {
 	ctx, c, stop := working()
 	defer stop()
-	err := c.RaiseEvent(ctx, "order-1", "approve", true, client.MustExist())
+	err := client.RaiseEvent(ctx, c, Approve, "order-1", true, client.MustExist())
 	fmt.Println(errors.Is(err, client.ErrNoInstance))
 	// Output: true
 }
@@ -228,7 +234,7 @@ var Reader = orchestration.New("Reader", func(ctx *orchestration.Context, _ stri
 		return "", err
 	}
 	second, err := Letters.Dequeue(ctx).Await()
-	orchestration.SetKV(ctx, "last", second)
+	Last.Set(ctx, second)
 	return first + " and " + second, err
 })
 
@@ -249,7 +255,7 @@ func ExampleWithMessage() {
 // Last is the last letter that a reader has read.
 var Last = orchestration.NewKey[string]("last")
 
-// A client waits until an orchestration has set a key. Without a declared key it names the key and its type.
+// A client waits until an orchestration has set a key.
 func ExampleWaitForValue() {
 	ctx, c, stop := working()
 	defer stop()
@@ -257,9 +263,7 @@ func ExampleWaitForValue() {
 	check(err)
 	check(client.Enqueue(ctx, c, Letters, run.Instance(), "from Grace"))
 	fmt.Println(client.WaitForValue(ctx, c, Last, run.Instance()))
-	fmt.Println(client.WaitForKV[string](ctx, c, run.Instance(), "last"))
 	// Output:
-	// from Grace <nil>
 	// from Grace <nil>
 }
 
@@ -288,7 +292,7 @@ func ExampleClient_Status() {
 	check(err)
 	fmt.Println(status.State, status.Finished())
 
-	_, err = client.Start(ctx, c, orchestration.Declare[string, string]("Order").AtVersion("1.0.0"), "order-1", "chair")
+	_, err = client.Start(ctx, c, Order.AtVersion("1.0.0"), "order-1", "chair")
 	check(err)
 	check(c.Cancel(ctx, "order-1", "too expensive"))
 	status, err = c.Wait(ctx, "order-1")

@@ -10,14 +10,13 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// KV reads a key of an instance as its orchestration last set it; ok is false
-// when it is not set.
-func KV[T any](ctx context.Context, c *Client, instance, key string) (value T, ok bool, err error) {
-	text, err := c.store.GetKVValue(ctx, instance, key)
+// Value reads a key of an instance as its orchestration last set it; ok is false when it is not set.
+func Value[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (value T, ok bool, err error) {
+	text, err := c.store.GetKVValue(ctx, instance, key.Name())
 	if err != nil {
-		return value, false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
+		return value, false, fmt.Errorf("reading key %q of %q: %w", key.Name(), instance, err)
 	}
-	return decodeKV[T](ctx, c, instance, key, text)
+	return decodeKV[T](ctx, c, instance, key.Name(), text)
 }
 
 // decodeKV decodes what a store holds; ok is false for nil.
@@ -35,21 +34,16 @@ func decodeKV[T any](ctx context.Context, c *Client, instance, key string, text 
 	return value, true, nil
 }
 
-// Value is [KV] for a declared key.
-func Value[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (value T, ok bool, err error) {
-	return KV[T](ctx, c, instance, key.Name())
-}
-
-// WaitForKV waits until the instance has set the key, even if it has not started yet, and returns the value. Errors:
+// WaitForValue waits until the instance has set the key, even if it has not started yet, and returns the value. Errors:
 // as for [Client.Wait], and [ErrEnded] when the instance has ended without the key.
-func WaitForKV[T any](ctx context.Context, c *Client, instance, key string) (value T, err error) {
+func WaitForValue[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (value T, err error) {
 	var text *string
 	isSet := func(provider.Progress) (_ bool, err error) { // is also asked when the instance has ended
 		if text == nil {
-			text, err = c.store.GetKVValue(ctx, instance, key)
+			text, err = c.store.GetKVValue(ctx, instance, key.Name())
 		}
 		if err != nil {
-			return false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
+			return false, fmt.Errorf("reading key %q of %q: %w", key.Name(), instance, err)
 		}
 		return text != nil, nil
 	}
@@ -59,16 +53,11 @@ func WaitForKV[T any](ctx context.Context, c *Client, instance, key string) (val
 	}
 	switch {
 	case text != nil:
-		value, _, err = decodeKV[T](ctx, c, instance, key, text)
+		value, _, err = decodeKV[T](ctx, c, instance, key.Name(), text)
 	case err == nil:
-		err = fmt.Errorf("waiting for key %q of %q: %w", key, instance, ErrEnded)
+		err = fmt.Errorf("waiting for key %q of %q: %w", key.Name(), instance, ErrEnded)
 	}
 	return value, err
-}
-
-// WaitForValue is [WaitForKV] for a declared key.
-func WaitForValue[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (T, error) {
-	return WaitForKV[T](ctx, c, instance, key.Name())
 }
 
 // KVAll reads all keys of an instance with their values as JSON.

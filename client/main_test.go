@@ -61,7 +61,7 @@ func deadline(t *testing.T) context.Context {
 
 // stages goes on with each event "go" and says so as custom status: "1", "2", none.
 var stages = orchestration.New("Stages", func(ctx *orchestration.Context, output string) (string, error) {
-	next := orchestration.WaitForEvent[string](ctx, "go")
+	next := orchestration.NewEvent[string]("go").Wait(ctx)
 	for i := range 3 {
 		if i < 2 {
 			ctx.SetCustomStatus(string(rune('1' + i)))
@@ -71,7 +71,7 @@ var stages = orchestration.New("Stages", func(ctx *orchestration.Context, output
 		if _, err := next.Await(); err != nil {
 			return "", err
 		}
-		next = orchestration.WaitForEvent[string](ctx, "go")
+		next = orchestration.NewEvent[string]("go").Wait(ctx)
 	}
 	return output, nil
 })

@@ -41,7 +41,7 @@ func (s seen) ReadProgress(ctx context.Context, instances []string) ([]provider.
 
 // until waits for "go" and returns its input.
 var until = orchestration.New("Until", func(ctx *orchestration.Context, input string) (string, error) {
-	event := orchestration.WaitForEvent[string](ctx, "go")
+	event := orchestration.NewEvent[string]("go").Wait(ctx)
 	ctx.SetCustomStatus("waiting")
 	_, err := event.Await()
 	return input, err
@@ -58,7 +58,7 @@ func begun(t *testing.T, c *client.Client, instance string) {
 func end(t *testing.T, c *client.Client, instance string) {
 	t.Helper()
 	begun(t, c, instance)
-	if err := c.RaiseEvent(t.Context(), instance, "go", ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("go"), instance, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Wait(deadline(t), instance); err != nil {
@@ -310,8 +310,8 @@ func TestMustExist(t *testing.T) {
 	check := func(want error) {
 		t.Helper()
 		for what, err := range map[string]error{
-			"raise":   c.RaiseEvent(t.Context(), "i", "other", "", client.MustExist()),
-			"enqueue": c.Enqueue(t.Context(), "i", "queue", "", client.MustExist()),
+			"raise":   client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("other"), "i", "", client.MustExist()),
+			"enqueue": client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("queue"), "i", "", client.MustExist()),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", what, err, want)
@@ -437,10 +437,10 @@ func TestDeadlineErrorSaysHowFar(t *testing.T) {
 	nobody := activity.Declare[string, string]("Nobody")
 	many := orchestration.New("Many", func(ctx *orchestration.Context, _ string) (string, error) {
 		ctx.Timer(0)
-		orchestration.Dequeue[string](ctx, "q")
+		orchestration.NewQueue[string]("q").Dequeue(ctx)
 		orchestration.Activity(ctx, nobody, "secret")
 		orchestration.SubOrchestration(ctx, until, "secret", orchestration.WithInstanceID("kid"))
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		return event.Await()
 	})

@@ -31,55 +31,29 @@ func (f sendOption) ofSend(o *sendOptions) { f(o) }
 // counts. A plain store does not know queued starts, see package adapt.
 func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
-// RaiseEvent raises a declared event, see [Client.RaiseEvent]. Data that cannot be decoded as a T again is an error,
-// and nothing is sent.
+// RaiseEvent raises an event. The oldest [orchestration.Event.Wait] of its name that has no event yet receives it. If
+// none waits, the event is lost. An event for an id that is never started stays queued until orphaned messages are
+// deleted ([provider.Store].DeleteOrphanMessages). See [MustExist]. Data that cannot be decoded as a T again is an
+// error, and nothing is sent.
 func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event[T], instance string, data T, options ...SendOption) error {
 	text, err := payload.EncodeFitting(data)
 	if err != nil {
 		return fmt.Errorf("raising event %q: data: %w", event.Name(), err)
 	}
-	return c.raise(ctx, event.Name(), instance, text, options)
+	return c.send(ctx, fmt.Sprintf("raising event %q for %q", event.Name(), instance),
+		provider.ExternalRaisedItem{Instance: instance, Name: event.Name(), Data: text}, options)
 }
 
-// Enqueue puts a message into a declared queue of the instance, see [Client.Enqueue]. A message that cannot be
-// decoded as a T again is an error, and nothing is sent.
+// Enqueue puts a message into a queue of the instance. The queue keeps it until an [orchestration.Queue.Dequeue] takes
+// it. A message for an id that was never started is dropped, see [MustExist]. A message that cannot be decoded as a T
+// again is an error, and nothing is sent.
 func Enqueue[T any](ctx context.Context, c *Client, queue orchestration.Queue[T], instance string, message T, options ...SendOption) error {
 	text, err := payload.EncodeFitting(message)
 	if err != nil {
 		return fmt.Errorf("enqueueing to %q: message: %w", queue.Name(), err)
 	}
-	return c.enqueue(ctx, queue.Name(), instance, text, options)
-}
-
-// RaiseEvent raises an event. The oldest [orchestration.WaitForEvent] of that name that has no event yet receives it.
-// If none waits, the event is lost. An event for an id that is never started stays queued until orphaned messages are
-// deleted ([provider.Store].DeleteOrphanMessages). See [MustExist].
-func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data any, options ...SendOption) error {
-	text, err := payload.Encode(data)
-	if err != nil {
-		return fmt.Errorf("raising event %q: data: %w", event, err)
-	}
-	return c.raise(ctx, event, instance, text, options)
-}
-
-func (c *Client) raise(ctx context.Context, event, instance, text string, options []SendOption) error {
-	return c.send(ctx, fmt.Sprintf("raising event %q for %q", event, instance),
-		provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}, options)
-}
-
-// Enqueue puts a message into a queue of the instance. The queue keeps it until an [orchestration.Dequeue] takes it.
-// A message for an id that was never started is dropped, see [MustExist].
-func (c *Client) Enqueue(ctx context.Context, instance, queue string, message any, options ...SendOption) error {
-	text, err := payload.Encode(message)
-	if err != nil {
-		return fmt.Errorf("enqueueing to %q: message: %w", queue, err)
-	}
-	return c.enqueue(ctx, queue, instance, text, options)
-}
-
-func (c *Client) enqueue(ctx context.Context, queue, instance, text string, options []SendOption) error {
-	return c.send(ctx, fmt.Sprintf("enqueueing to %q of %q", queue, instance),
-		provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}, options)
+	return c.send(ctx, fmt.Sprintf("enqueueing to %q of %q", queue.Name(), instance),
+		provider.QueueMessageItem{Instance: instance, Name: queue.Name(), Data: text}, options)
 }
 
 // Cancel asks an instance to end. At its next turn the instance fails with "canceled: reason", without running

@@ -82,7 +82,7 @@ var known = map[string]map[string]*rule{
 	"github.com/segmentio/ksuid":     rules(guid, "New NewRandom"),
 	"github.com/oklog/ulid/v2":       rules(guid, "Make MustNewDefault", clock, "Now"),
 
-	library + "/client": rules(remote, "Start Client.* Run.*"),
+	library + "/client": rules(remote, "Start RaiseEvent Enqueue Value WaitForValue Client.* Run.*"),
 	library + "/worker": rules(remote, "Worker.*"),
 }
 
@@ -179,7 +179,7 @@ func takes(sig *types.Signature, such func(types.Type) bool) bool {
 // quiet are the functions of package orchestration that record nothing.
 var quiet = map[string]bool{
 	"Context.Info": true, "Context.Replaying": true, "Context.Logger": true, "Context.CustomStatus": true,
-	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "Context.KV": true, "KV.Keys": true, "GetKV": true, "Key.Get": true,
+	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "Context.KV": true, "KV.Keys": true, "Key.Get": true,
 	"NewChannel": true,
 }
 

@@ -160,7 +160,7 @@ func (w *walk) assigned(target, value ast.Expr) {
 	w.targets[id] = true
 	h := hazard{
 		span: at(target), kind: "global", what: "a write of " + id.Name + ", which is " + owner + " and outlives this run, is repeated by a replay",
-		instead: "use a variable of the function, orchestration.SetKV, or an activity", weak: true,
+		instead: "use a variable of the function, an orchestration.Key, or an activity", weak: true,
 	}
 	if value != nil && isContext(w.TypesInfo.TypeOf(value)) {
 		h.kind, h.what, h.instead = "context", "the context is stored in "+id.Name+", which is "+owner+" and outlives this run", "pass it as an argument"

@@ -128,7 +128,7 @@ func (w *walk) channel(n ast.Node, what string, stack []ast.Node) {
 	}
 	w.add(hazard{
 		span: at(n), kind: "channel", what: what, weak: true,
-		instead: "use orchestration.NewChannel between blocks, and WaitForEvent or Dequeue for what comes from outside",
+		instead: "use orchestration.NewChannel between blocks, and an orchestration.Event or Queue for what comes from outside",
 	})
 }
 

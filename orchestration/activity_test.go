@@ -78,7 +78,7 @@ func TestAnyPayloads(t *testing.T) {
 func TestPayloadsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	takesNumber := orchestration.New("TakesNumber", func(ctx *orchestration.Context, _ int) (string, error) {
-		return orchestration.WaitForEvent[string](ctx, "never").Await()
+		return orchestration.NewEvent[string]("never").Wait(ctx).Await()
 	})
 	wantsNumber := orchestration.New("WantsNumber", func(ctx *orchestration.Context, from string) (string, error) {
 		var err error
@@ -87,10 +87,6 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 			_, err = orchestration.Activity(ctx, activity.Declare[string, int]("Greet"), "secret").Await()
 		case "activity's input":
 			_, err = orchestration.Activity(ctx, activity.Declare[string, int]("Double"), "secret").Await()
-		case "event":
-			event := orchestration.WaitForEvent[int](ctx, "e")
-			ctx.SetCustomStatus("waiting")
-			_, err = event.Await()
 		case "child's input":
 			_, err = orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("TakesNumber"), "secret").Await()
 		case "child's result":
@@ -103,19 +99,12 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 	for from, want := range map[string]string{
 		"activity's result": `result of activity "Greet": cannot decode 14 bytes into int: invalid JSON at byte 1`,
 		"activity's input":  `input of activity "Double": cannot decode 6 bytes into int: invalid JSON at byte 1`,
-		"event":             `result of event "e": cannot decode 6 bytes into int: invalid JSON at byte 1`,
 		"child's input":     `input of orchestration "TakesNumber": cannot decode 6 bytes into int: invalid JSON at byte 1`,
 		"child's result":    `result of sub-orchestration "Says": cannot decode 6 bytes into int: invalid JSON at byte 1`,
 	} {
 		run, err := client.Start(t.Context(), e.client, wantsNumber, from, from)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if from == "event" {
-			e.status(from, "waiting")
-			if err := e.client.RaiseEvent(t.Context(), from, "e", "secret"); err != nil {
-				t.Fatal(err)
-			}
 		}
 		if got := failureText(t, run); got != want {
 			t.Errorf("%s\n got %s\nwant %s", from, got, want)

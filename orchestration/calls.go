@@ -78,20 +78,6 @@ func (c *Context) Sleep(d time.Duration) error {
 	return err
 }
 
-// WaitForEvent receives the next event of that name that is raised after this call is recorded. Earlier events are
-// lost. Of several waits for one name, the first gets the first event. For messages that must not be lost use
-// [Dequeue].
-func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
-	return newFuture[T](ctx, fmt.Sprintf("event %q", name), replay.WaitEvent{Name: name})
-}
-
-// Dequeue receives the next message of a queue of this instance: first in, first out, including messages that arrived
-// before the call. A message is read when its future is awaited, wins a [SelectAndDrop] or a [WaitAny], or reports that
-// it is ready. Unread messages survive [ContinueAsNew], in their order.
-func Dequeue[T any](ctx *Context, queue string) *Future[T] {
-	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
-}
-
 // subOptions are empty where nothing was asked for.
 type subOptions struct {
 	instance string

@@ -14,7 +14,7 @@ func TestCancellation(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
 		ctx.SetCustomStatus("up")
-		return orchestration.WaitForEvent[string](ctx, "never").Await()
+		return orchestration.NewEvent[string]("never").Wait(ctx).Await()
 	})
 	cleaned := atomic.Bool{}
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {

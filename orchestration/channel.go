@@ -9,7 +9,7 @@ import (
 )
 
 // Channel passes values from one block of [Go] to another, first in, first out. It is in memory only: a replay runs
-// the blocks in the same order and so passes the same values again. For messages from outside use [Dequeue].
+// the blocks in the same order and so passes the same values again. For messages from outside use a [Queue].
 type Channel[T any] struct {
 	ctx      *Context
 	capacity int

@@ -115,7 +115,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			"a result that came before it counts",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				first, second := orchestration.Activity(ctx, charge, "1"), orchestration.Activity(ctx, charge, "2")
-				winner := orchestration.WaitAny(second, orchestration.WaitForEvent[string](ctx, "e"))
+				winner := orchestration.WaitAny(second, orchestration.NewEvent[string]("e").Wait(ctx))
 				_, err := orchestration.Join(first, second)
 				return fmt.Sprint(winner), err
 			}),
@@ -136,7 +136,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 		{
 			"every sort of wait, and a second cancellation changes nothing",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
-				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.NewQueue[string]("q").Dequeue(ctx)
+				e, q := orchestration.NewEvent[string]("e").Wait(ctx), orchestration.NewQueue[string]("q").Dequeue(ctx)
 				sub := orchestration.SubOrchestration(ctx, ship, "")
 				if slept := ctx.Sleep(time.Hour); !errors.Is(slept, orchestration.ErrCancelled) {
 					return "", slept
@@ -414,7 +414,7 @@ func TestCleanupOnAStore(t *testing.T) {
 	})
 	child := cleaning(func(ctx *orchestration.Context, input string) (string, error) {
 		ctx.SetCustomStatus("up")
-		_, err := orchestration.WaitForEvent[string](ctx, "never").Await()
+		_, err := orchestration.NewEvent[string]("never").Wait(ctx).Await()
 		_, released := orchestration.Activity(ctx.Detached(), release, input).Await()
 		return "", errors.Join(err, released)
 	})
@@ -519,7 +519,7 @@ func TestCancellationGoesAlongOnAStore(t *testing.T) {
 	t.Parallel()
 	def := cleaning(func(ctx *orchestration.Context, input string) (string, error) {
 		ctx.SetCustomStatus("up")
-		_, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+		_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		if input == "first" {
 			return "", orchestration.ContinueAsNew(ctx, "next")
 		}
@@ -530,7 +530,7 @@ func TestCancellationGoesAlongOnAStore(t *testing.T) {
 	run := start(e, def, "first")
 	e.status(run.Instance(), "up")
 	stop()
-	if err := e.client.RaiseEvent(t.Context(), run.Instance(), "go", ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[string]("go"), run.Instance(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.client.Cancel(t.Context(), run.Instance(), "why"); err != nil {

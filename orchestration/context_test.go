@@ -103,7 +103,7 @@ func TestValuesWithoutJSON(t *testing.T) {
 		case "continue":
 			return unfit{}, orchestration.ContinueAsNew(ctx, unfit{})
 		case "key":
-			orchestration.SetKV(ctx, "k", unfit{})
+			orchestration.NewKey[unfit]("k").Set(ctx, unfit{})
 		}
 		return unfit{}, nil
 	})

@@ -96,8 +96,8 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Timeout", func(ctx *orchestration.Context, _ string) (string, error) {
 		work := orchestration.Activity(ctx, hang, "")
-		event := orchestration.WaitForEvent[string](ctx, "e")
-		queue := orchestration.Dequeue[string](ctx, "q")
+		event := orchestration.NewEvent[string]("e").Wait(ctx)
+		queue := orchestration.NewQueue[string]("q").Dequeue(ctx)
 		child := orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Forever"), "")
 		winner := orchestration.SelectAndDrop(work, event, queue, child, ctx.Timer(0))
 		_, workErr := work.Await()
@@ -112,7 +112,7 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 		return fmt.Sprint(winner, ": ", workErr), nil
 	})
 	forever := orchestration.New("Forever", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.WaitForEvent[string](ctx, "never").Await()
+		return orchestration.NewEvent[string]("never").Wait(ctx).Await()
 	})
 	e := newEngine(t, def, forever, hang)
 	run := start(e, def, "")
@@ -139,8 +139,8 @@ func TestSelectCancelsItsLosers(t *testing.T) {
 func TestExternalEvents(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) ([]order, error) {
-		first := orchestration.WaitForEvent[order](ctx, "approve")
-		second := orchestration.WaitForEvent[order](ctx, "approve")
+		first := orchestration.NewEvent[order]("approve").Wait(ctx)
+		second := orchestration.NewEvent[order]("approve").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		b, err := second.Await()
 		if err != nil {
@@ -153,7 +153,7 @@ func TestExternalEvents(t *testing.T) {
 	run := start(e, def, "")
 	e.status(run.Instance(), "waiting")
 	for i := range 2 {
-		if err := e.client.RaiseEvent(t.Context(), run.Instance(), "approve", order{SKU: i + 1}); err != nil {
+		if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[order]("approve"), run.Instance(), order{SKU: i + 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestQueueAcrossContinueAsNew(t *testing.T) {
 		if s.Left == 0 {
 			return s.Read, nil
 		}
-		message, err := orchestration.Dequeue[string](ctx, "inbox").Await()
+		message, err := orchestration.NewQueue[string]("inbox").Dequeue(ctx).Await()
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func TestQueueAcrossContinueAsNew(t *testing.T) {
 	var want []string
 	for i := range 6 {
 		want = append(want, fmt.Sprint("m", i))
-		if err := e.client.Enqueue(t.Context(), run.Instance(), "inbox", want[i]); err != nil {
+		if err := client.Enqueue(t.Context(), e.client, orchestration.NewQueue[string]("inbox"), run.Instance(), want[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,7 +63,7 @@ func ExampleContext_Sleep() {
 // A timer is a future too: here it bounds how long an order waits for its event.
 func ExampleContext_Timer() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, _ string) (string, error) {
-		paid, late := orchestration.WaitForEvent[string](ctx, "paid"), ctx.Timer(10*time.Millisecond)
+		paid, late := Paid.Wait(ctx), ctx.Timer(10*time.Millisecond)
 		if orchestration.SelectAndDrop(paid, late) == 1 {
 			return "not paid in time", nil
 		}
@@ -179,10 +179,11 @@ func ExampleDetach() {
 }
 
 // A message is kept until it is read, here by its queue's name and type.
-func ExampleDequeue() {
+func ExampleQueue_Dequeue() {
+	amounts := orchestration.NewQueue[int]("amounts")
 	sum := orchestration.New("Sum", func(ctx *orchestration.Context, n int) (sum int, err error) {
 		for range n {
-			amount, err := orchestration.Dequeue[int](ctx, "amounts").Await()
+			amount, err := amounts.Dequeue(ctx).Await()
 			if err != nil {
 				return 0, err
 			}
@@ -196,7 +197,7 @@ func ExampleDequeue() {
 	run, err := client.Start(ctx, c, sum, "sum-1", 3)
 	check(err)
 	for _, amount := range []int{1, 2, 3} {
-		check(c.Enqueue(ctx, "sum-1", "amounts", amount))
+		check(client.Enqueue(ctx, c, amounts, "sum-1", amount))
 	}
 	fmt.Println(run.Wait(ctx))
 	// Output: 6 <nil>

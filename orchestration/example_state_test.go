@@ -1,6 +1,7 @@
 package orchestration_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,14 +41,14 @@ func ExampleNewKey() {
 	// 0 false <nil>
 }
 
-// Keys without a declaration: a name, and a type at each use.
-func ExampleSetKV() {
+// The keys of an instance as a whole.
+func ExampleContext_KV() {
+	chairs, tables := orchestration.NewKey[int]("chairs"), orchestration.NewKey[int]("tables")
 	stock := orchestration.New("Stock", func(ctx *orchestration.Context, _ string) ([]string, error) {
-		orchestration.SetKV(ctx, "chairs", 12)
-		orchestration.SetKV(ctx, "tables", 3)
-		orchestration.ClearKV(ctx, "tables")
-		chairs, ok, err := orchestration.GetKV[int](ctx, "chairs")
-		if err != nil || !ok || chairs != 12 {
+		chairs.Set(ctx, 12)
+		tables.Set(ctx, 3)
+		tables.Clear(ctx)
+		if n, ok, err := chairs.Get(ctx); err != nil || !ok || n != 12 {
 			return nil, errors.New("the chairs are gone")
 		}
 		keys := ctx.KV().Keys()
@@ -61,13 +62,14 @@ func ExampleSetKV() {
 
 // Keys that were not set for long are cleared.
 func ExampleKV_Prune() {
+	ada, grace := orchestration.NewKey[string]("ada"), orchestration.NewKey[string]("grace")
 	sessions := orchestration.New("Sessions", func(ctx *orchestration.Context, _ string) ([]string, error) {
-		orchestration.SetKV(ctx, "ada", "reads")
+		ada.Set(ctx, "reads")
 		if err := ctx.Sleep(20 * time.Millisecond); err != nil {
 			return nil, err
 		}
 		now, err := ctx.UTCNow()
-		orchestration.SetKV(ctx, "grace", "writes")
+		grace.Set(ctx, "writes")
 		ctx.KV().Prune(now)
 		return ctx.KV().Keys(), err
 	})
@@ -76,8 +78,8 @@ func ExampleKV_Prune() {
 	// Output: [grace] <nil>
 }
 
-// An orchestration reads what another one keeps. With a declared key, Visits.Of(ctx, instance) does the same.
-func ExampleKVOf() {
+// An orchestration reads what another one keeps.
+func ExampleKey_Of() {
 	counts := orchestration.New("Counts", func(ctx *orchestration.Context, n int) (int, error) {
 		Visits.Set(ctx, n)
 		return n, nil
@@ -86,7 +88,7 @@ func ExampleKVOf() {
 		if _, err := orchestration.SubOrchestration(ctx, counts, 7, orchestration.WithInstanceID("museum")).Await(); err != nil {
 			return "", err
 		}
-		visits, _, err := orchestration.KVOf[int](ctx, "museum", "visits")
+		visits, _, err := Visits.Of(ctx, "museum")
 		_, open, _ := Visits.Of(ctx, "library")
 		return fmt.Sprint(visits, " visits; a library: ", open), err
 	})
@@ -150,12 +152,14 @@ func ExampleNewEvent() {
 	// Output: a chair approved by Ada <nil>
 }
 
-// An event without a declaration: a name and a type where it is waited for.
-func ExampleWaitForEvent() {
+// An event whose data is any JSON.
+func ExampleEvent_Wait() {
+	approved := orchestration.NewEvent[json.RawMessage]("approved")
 	request := orchestration.New("Request", func(ctx *orchestration.Context, _ string) (string, error) {
-		approved := orchestration.WaitForEvent[string](ctx, "approved")
+		answer := approved.Wait(ctx)
 		ctx.SetCustomStatus("asked")
-		return approved.Await()
+		data, err := answer.Await()
+		return string(data), err
 	})
 
 	ctx, c, stop := working(request)
@@ -164,9 +168,9 @@ func ExampleWaitForEvent() {
 	check(err)
 	_, err = c.WaitForCustomStatus(ctx, "request-1", 0)
 	check(err)
-	check(c.RaiseEvent(ctx, "request-1", "approved", "by Ada"))
+	check(client.RaiseEvent(ctx, c, approved, "request-1", json.RawMessage(`{"by":"Ada","cents":4900}`)))
 	fmt.Println(run.Wait(ctx))
-	// Output: by Ada <nil>
+	// Output: {"by":"Ada","cents":4900} <nil>
 }
 
 // The clock and random ids are recorded, so a replay has the same.

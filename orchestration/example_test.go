@@ -32,6 +32,12 @@ var (
 	})
 )
 
+// The events of the examples.
+var (
+	Paid     = orchestration.NewEvent[string]("paid")
+	Returned = orchestration.NewEvent[string]("returned")
+)
+
 // An orchestration is a plain function. Whatever it asks for through its context is
 // recorded, so it goes on where it was if the process dies in between.
 func ExampleNew() {
@@ -68,8 +74,9 @@ func ExampleJoin() {
 // A person is asked, and after a day nobody waits any longer. The timer holds across
 // restarts; the loser of the race is taken back.
 func ExampleSelectAndDrop() {
+	answered := orchestration.NewEvent[string]("answer")
 	approval := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) (string, error) {
-		answer := orchestration.WaitForEvent[string](ctx, "answer")
+		answer := answered.Wait(ctx)
 		deadline := ctx.Timer(24 * time.Hour)
 		ctx.SetCustomStatus("asked")
 		if orchestration.SelectAndDrop(answer, deadline) == 1 {
@@ -85,7 +92,7 @@ func ExampleSelectAndDrop() {
 	// An event that is raised before somebody waits for it is lost.
 	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
 	check(err)
-	check(c.RaiseEvent(ctx, run.Instance(), "answer", "approved"))
+	check(client.RaiseEvent(ctx, c, answered, run.Instance(), "approved"))
 	fmt.Println(run.Wait(ctx))
 	// Output: approved <nil>
 }
@@ -260,9 +267,10 @@ func ExampleSubOrchestration() {
 // An orchestration that lives for ever reads its mailbox and begins anew with each
 // message, so that its history stays short. Unread messages go along.
 func ExampleContinueAsNew() {
+	shown, amounts := orchestration.NewKey[int]("balance"), orchestration.NewQueue[int]("amounts")
 	account := orchestration.New("Account", func(ctx *orchestration.Context, balance int) (int, error) {
-		orchestration.SetKV(ctx, "balance", balance)
-		amount, err := orchestration.Dequeue[int](ctx, "amounts").Await()
+		shown.Set(ctx, balance)
+		amount, err := amounts.Dequeue(ctx).Await()
 		if err != nil {
 			return 0, err
 		}
@@ -277,7 +285,7 @@ func ExampleContinueAsNew() {
 	run, err := client.Start(ctx, c, account, "account-1", 100)
 	check(err)
 	for _, amount := range []int{50, -20, 0} {
-		check(c.Enqueue(ctx, run.Instance(), "amounts", amount))
+		check(client.Enqueue(ctx, c, amounts, run.Instance(), amount))
 	}
 	fmt.Println(run.Wait(ctx))
 	// Output: 130 <nil>
@@ -320,7 +328,7 @@ func ExampleSaga() {
 		})
 		if err == nil {
 			ctx.SetCustomStatus("waits for the payment")
-			_, err = orchestration.WaitForEvent[string](ctx, "paid").Await()
+			_, err = Paid.Wait(ctx).Await()
 		}
 		return "shipped", saga.Undo(ctx, err)
 	}).WithCleanup(time.Hour)
@@ -357,7 +365,7 @@ func ExampleDefinition_ContinueAsNew() {
 func ExampleDefinition_WithCleanup() {
 	rental := orchestration.New("Rental", func(ctx *orchestration.Context, car string) (string, error) {
 		ctx.SetCustomStatus("rented")
-		back, err := orchestration.WaitForEvent[string](ctx, "back").Await()
+		back, err := Returned.Wait(ctx).Await()
 		if errors.Is(err, orchestration.ErrCancelled) {
 			_, released := orchestration.Activity(ctx.Detached(), Release, car).Await()
 			return "", errors.Join(err, released)

@@ -84,7 +84,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 func TestDetachedOrchestrationsLiveOn(t *testing.T) {
 	t.Parallel()
 	audit := orchestration.New("Audit", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.WaitForEvent[string](ctx, "seal").Await()
+		return orchestration.NewEvent[string]("seal").Wait(ctx).Await()
 	})
 	def := orchestration.New("Order", func(ctx *orchestration.Context, id string) (string, error) {
 		orchestration.Detach(ctx, audit, id, "ordered")
@@ -97,7 +97,7 @@ func TestDetachedOrchestrationsLiveOn(t *testing.T) {
 	if parent, err := e.store.Admin().GetParentID(t.Context(), "audit-1"); err != nil || parent != nil {
 		t.Errorf("parent %v, %v", parent, err)
 	}
-	if err := e.client.RaiseEvent(t.Context(), "audit-1", "seal", "sealed"); err != nil {
+	if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[string]("seal"), "audit-1", "sealed"); err != nil {
 		t.Fatal(err)
 	}
 	if got := result(t, run); got != "sealed" {

@@ -213,8 +213,8 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 // SelectAndDrop waits until one of the futures is ready, drops all others, and returns its index. If several are ready
 // at the same time, the lowest index wins. The others are dropped even if they are ready: activities and
 // sub-orchestrations are cancelled, waits are withdrawn, blocks of [Go] are ended, and awaiting a dropped future
-// returns [ErrDropped]. A message that a dropped Dequeue would have received goes to the next Dequeue. An event that a
-// dropped WaitForEvent had received is lost. A future whose result was seen before, by Await or Ready, keeps it.
+// returns [ErrDropped]. A message that a dropped [Queue.Dequeue] would have received goes to the next Dequeue. An event
+// that a dropped [Event.Wait] had received is lost. A future whose result was seen before, by Await or Ready, keeps it.
 // SelectAndDrop needs at least one future.
 //
 // If the orchestration is cancelled and cleans up ([Definition.WithCleanup]), and no future has a result, the lowest

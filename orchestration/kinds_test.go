@@ -101,7 +101,7 @@ func TestCancellationIsAnError(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
 		ctx.SetCustomStatus("up")
-		return orchestration.WaitForEvent[string](ctx, "never").Await()
+		return orchestration.NewEvent[string]("never").Wait(ctx).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (bool, error) {
 		_, err := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child")).Await()

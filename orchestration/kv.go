@@ -12,34 +12,58 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-// The key-value map belongs to the instance and survives continue-as-new. At most
-// 150 keys of at most 64 KiB each.
+// Key is a key of the instance's key-value map with the type of its value. The map survives continue-as-new and has at
+// most 150 keys. The JSON of a value has at most 64 KiB. Clients read a value with client.Value and wait for one with
+// client.WaitForValue.
+type Key[T any] struct{ name string }
 
-// SetKV sets a key to the JSON of value.
-func SetKV(ctx *Context, key string, value any) {
+// NewKey declares a key. For a key that is known only by its name, T is json.RawMessage.
+func NewKey[T any](name string) Key[T] { return Key[T]{name: name} }
+
+// Name returns the name.
+func (k Key[T]) Name() string { return k.name }
+
+// Set sets the key to the JSON of value. A value that has no JSON panics.
+func (k Key[T]) Set(ctx *Context, value T) {
 	ctx.mustOwn()
 	text, err := payload.EncodeJSON(value)
 	if err != nil {
-		panic(fmt.Sprintf("value of key %q: %s", key, err))
+		panic(fmt.Sprintf("value of key %q: %s", k.name, err))
 	}
-	ctx.env.Emit(replay.SetKV{Key: key, Value: text, AtMs: ctx.env.NowMs()})
+	ctx.env.Emit(replay.SetKV{Key: k.name, Value: text, AtMs: ctx.env.NowMs()})
 }
 
-// GetKV reads a key; ok is false when it is not set.
-func GetKV[T any](ctx *Context, key string) (value T, ok bool, err error) {
-	entry, ok := ctx.env.KV(key)
+// Get reads the key; ok is false when it is not set.
+func (k Key[T]) Get(ctx *Context) (value T, ok bool, err error) {
+	entry, ok := ctx.env.KV(k.name)
 	if !ok {
 		return value, false, nil
 	}
 	value, err = payload.DecodeJSON[T](entry.Value)
 	if err != nil {
-		return value, true, fmt.Errorf("value of key %q: %w", key, err)
+		return value, true, fmt.Errorf("value of key %q: %w", k.name, err)
 	}
 	return value, true, nil
 }
 
-// ClearKV removes a key.
-func ClearKV(ctx *Context, key string) { ctx.env.Emit(replay.ClearKV{Key: key}) }
+// Clear removes the key.
+func (k Key[T]) Clear(ctx *Context) { ctx.env.Emit(replay.ClearKV{Key: k.name}) }
+
+var kvOf = activity.Declare[registry.KVRequest, *string](registry.ReadKV)
+
+// Of reads the key of another instance. It takes as long as an activity, and stays the same on replay. ok is false
+// when the key is not set, or there is no such instance.
+func (k Key[T]) Of(ctx *Context, instance string) (value T, ok bool, err error) {
+	text, err := Activity(ctx, kvOf, registry.KVRequest{Instance: instance, Key: k.name}).Await()
+	if err != nil || text == nil {
+		return value, false, err
+	}
+	value, err = payload.DecodeJSON[T](*text)
+	if err != nil {
+		return value, true, fmt.Errorf("value of key %q of %q: %w", k.name, instance, err)
+	}
+	return value, true, nil
+}
 
 // KV is the key-value map of an instance as a whole. A [Key] reads and sets one of its keys.
 type KV struct{ ctx *Context }
@@ -57,23 +81,7 @@ func (kv KV) Clear() { kv.ctx.env.Emit(replay.ClearAllKV{}) }
 func (kv KV) Prune(before time.Time) int {
 	keys := kv.ctx.env.KVBefore(uint64(max(0, before.UnixMilli())))
 	for _, key := range keys {
-		ClearKV(kv.ctx, key)
+		kv.ctx.env.Emit(replay.ClearKV{Key: key})
 	}
 	return len(keys)
-}
-
-var kvOf = activity.Declare[registry.KVRequest, *string](registry.ReadKV)
-
-// KVOf reads a key of another instance. It takes as long as an activity, and stays the same on replay. ok is false
-// when the key is not set, or there is no such instance.
-func KVOf[T any](ctx *Context, instance, key string) (value T, ok bool, err error) {
-	text, err := Activity(ctx, kvOf, registry.KVRequest{Instance: instance, Key: key}).Await()
-	if err != nil || text == nil {
-		return value, false, err
-	}
-	value, err = payload.DecodeJSON[T](*text)
-	if err != nil {
-		return value, true, fmt.Errorf("value of key %q of %q: %w", key, instance, err)
-	}
-	return value, true, nil
 }

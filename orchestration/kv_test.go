@@ -18,13 +18,13 @@ func TestKeys(t *testing.T) {
 	def := orchestration.New("Keys", func(ctx *orchestration.Context, _ string) ([]string, error) {
 		var seen []string
 		look := func() {
-			n, ok, err := orchestration.GetKV[int](ctx, "b")
+			n, ok, err := orchestration.NewKey[int]("b").Get(ctx)
 			seen = append(seen, fmt.Sprint(ctx.KV().Keys(), n, ok, err))
 		}
-		orchestration.SetKV(ctx, "b", 1)
-		orchestration.SetKV(ctx, "a", "text")
+		orchestration.NewKey[int]("b").Set(ctx, 1)
+		orchestration.NewKey[string]("a").Set(ctx, "text")
 		look()
-		orchestration.SetKV(ctx, "b", "no number")
+		orchestration.NewKey[string]("b").Set(ctx, "no number")
 		look()
 		ctx.Sleep(0)
 		ctx.KV().Clear()
@@ -45,7 +45,7 @@ func TestKeys(t *testing.T) {
 func TestOversizedValue(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Big", func(ctx *orchestration.Context, n int) (string, error) {
-		orchestration.SetKV(ctx, "big", strings.Repeat("x", n))
+		orchestration.NewKey[string]("big").Set(ctx, strings.Repeat("x", n))
 		return "kept", nil
 	})
 	e := newEngine(t, def)
@@ -66,16 +66,16 @@ func TestContinueAsNewCarriesStatusAndKeys(t *testing.T) {
 	def := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (string, error) {
 		if n == 0 {
 			ctx.SetCustomStatus("begun")
-			orchestration.SetKV(ctx, "key", order{SKU: 7})
-			orchestration.SetKV(ctx, "gone", 1)
-			orchestration.ClearKV(ctx, "gone")
+			orchestration.NewKey[order]("key").Set(ctx, order{SKU: 7})
+			orchestration.NewKey[int]("gone").Set(ctx, 1)
+			orchestration.NewKey[any]("gone").Clear(ctx)
 			return "", orchestration.ContinueAsNew(ctx, 1)
 		}
 		status := "none"
 		if s := ctx.CustomStatus(); s != nil {
 			status = *s
 		}
-		value, ok, err := orchestration.GetKV[order](ctx, "key")
+		value, ok, err := orchestration.NewKey[order]("key").Get(ctx)
 		return fmt.Sprint(ctx.Info().ExecutionID, " ", status, " ", value.SKU, ok, err, ctx.KV().Keys()), nil
 	})
 	e := newEngine(t, def)
@@ -83,7 +83,7 @@ func TestContinueAsNewCarriesStatusAndKeys(t *testing.T) {
 	if got, want := result(t, run), "2 begun 7 true <nil> [key]"; got != want {
 		t.Errorf("output = %q, want %q", got, want)
 	}
-	value, ok, err := client.KV[order](t.Context(), e.client, run.Instance(), "key")
+	value, ok, err := client.Value(t.Context(), e.client, orchestration.NewKey[order]("key"), run.Instance())
 	if diff := cmp.Diff(order{SKU: 7}, value); diff != "" || !ok || err != nil {
 		t.Errorf("the client reads %+v, %t, %v", value, ok, err)
 	}
@@ -93,16 +93,16 @@ func TestCustomStatus(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Progress", func(ctx *orchestration.Context, _ string) (string, error) {
 		ctx.SetCustomStatus("1 of 2")
-		_, _ = orchestration.WaitForEvent[string](ctx, "go").Await()
+		_, _ = orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		ctx.ResetCustomStatus()
-		_, _ = orchestration.WaitForEvent[string](ctx, "go").Await()
+		_, _ = orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		return fmt.Sprint(ctx.CustomStatus() == nil), nil
 	})
 	e := newEngine(t, def)
 	run := start(e, def, "")
 	e.status(run.Instance(), "1 of 2")
 	raise := func() {
-		if err := e.client.RaiseEvent(t.Context(), run.Instance(), "go", ""); err != nil {
+		if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[string]("go"), run.Instance(), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,17 +125,17 @@ func TestPruneKV(t *testing.T) {
 		var seen []string
 		look := func(pruned int) { seen = append(seen, fmt.Sprint(pruned, ctx.KV().Keys())) }
 		for _, key := range []string{"b", "a", "c"} {
-			orchestration.SetKV(ctx, key, 1)
+			orchestration.NewKey[int](key).Set(ctx, 1)
 		}
 		began, err := ctx.UTCNow()
 		ctx.Sleep(2 * time.Hour)
-		orchestration.SetKV(ctx, "c", 2)
-		orchestration.SetKV(ctx, "d", 1)
+		orchestration.NewKey[int]("c").Set(ctx, 2)
+		orchestration.NewKey[int]("d").Set(ctx, 1)
 		look(ctx.KV().Prune(began))
 		look(ctx.KV().Prune(began.Add(time.Hour)))
 		look(ctx.KV().Prune(began.Add(2*time.Hour + time.Second))) // a replay sets them later than this
 		ctx.Sleep(time.Hour)
-		orchestration.SetKV(ctx, "e", 1)
+		orchestration.NewKey[int]("e").Set(ctx, 1)
 		look(ctx.KV().Prune(time.Time{}))
 		return seen, err
 	})
@@ -146,13 +146,13 @@ func TestPruneKV(t *testing.T) {
 	}
 }
 
-// TestKVOf reads keys of another instance: one that is set, one that is not, one of another type, and of nobody.
-func TestKVOf(t *testing.T) {
+// TestKeyOf reads keys of another instance: one that is set, one that is not, one of another type, and of nobody.
+func TestKeyOf(t *testing.T) {
 	t.Parallel()
 	shelf := orchestration.NewKey[int]("shelf")
 	keeps := orchestration.New("Keeps", func(ctx *orchestration.Context, n int) (int, error) {
 		shelf.Set(ctx, n)
-		orchestration.SetKV(ctx, "label", "books")
+		orchestration.NewKey[string]("label").Set(ctx, "books")
 		return n, nil
 	})
 	reads := orchestration.New("Reads", func(ctx *orchestration.Context, _ string) (seen []string, err error) {
@@ -160,7 +160,7 @@ func TestKVOf(t *testing.T) {
 			return nil, err
 		}
 		for _, of := range []struct{ instance, key string }{{"keeper", "shelf"}, {"keeper", "none"}, {"nobody", "shelf"}, {"keeper", "label"}} {
-			n, ok, err := orchestration.KVOf[int](ctx, of.instance, of.key)
+			n, ok, err := orchestration.NewKey[int](of.key).Of(ctx, of.instance)
 			seen = append(seen, fmt.Sprint(n, ok, err))
 		}
 		n, ok, err := shelf.Of(ctx, "keeper")

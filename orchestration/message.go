@@ -16,15 +16,19 @@ import (
 //	err := client.RaiseEvent(ctx, c, Approve, "order-1", decision) // outside
 type Event[T any] struct{ name string }
 
-// NewEvent declares an event.
+// NewEvent declares an event. For an event that is known only by its name, T is json.RawMessage: it takes any JSON, and
+// a text that is not JSON as a JSON string.
 func NewEvent[T any](name string) Event[T] { return Event[T]{name: name} }
 
 // Name returns the name.
 func (e Event[T]) Name() string { return e.name }
 
-// Wait is like [WaitForEvent] but skips data that cannot be decoded as a T, which a sender without this declaration
-// may raise. The worker logs a warning without the data, and waits again. An event that arrives together with such
-// data may then find no wait and be lost. If no message may be lost, use a [Queue].
+// Wait receives the next event of that name that is raised after this call is recorded. Earlier events are lost. Of
+// several waits for one name, the first gets the first event. For messages that must not be lost use a [Queue].
+//
+// Data that cannot be decoded as a T, which a sender with another declaration may raise, is skipped: the worker logs a
+// warning without the data, and waits again. An event that arrives together with such data may then find no wait and
+// be lost.
 func (e Event[T]) Wait(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("event %q", e.name), replay.WaitEvent{Name: e.name})
 }
@@ -32,41 +36,22 @@ func (e Event[T]) Wait(ctx *Context) *Future[T] {
 // Queue is a queue of messages of one type. Like an [Event], it is declared once for orchestrations and clients.
 type Queue[T any] struct{ name string }
 
-// NewQueue declares a queue.
+// NewQueue declares a queue. For a queue that is known only by its name, T is json.RawMessage: it takes any JSON, and a
+// text that is not JSON as a JSON string.
 func NewQueue[T any](name string) Queue[T] { return Queue[T]{name: name} }
 
 // Name returns the name.
 func (q Queue[T]) Name() string { return q.name }
 
-// Dequeue is like the function [Dequeue] but skips messages that cannot be decoded as a T: the worker logs a warning
-// without the message, and takes the next one.
+// Dequeue receives the next message of the queue of this instance: first in, first out, including messages that arrived
+// before the call. A message is read when its future is awaited, wins a [SelectAndDrop] or a [WaitAny], or reports that
+// it is ready. Unread messages survive [ContinueAsNew], in their order.
+//
+// A message that cannot be decoded as a T is skipped: the worker logs a warning without the message, and takes the
+// next one.
 func (q Queue[T]) Dequeue(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("queue %q", q.name), replay.Dequeue{Name: q.name})
 }
-
-// Key is a key of the instance's key-value map with the type of its value, see [SetKV]. Clients read it with
-// client.Value.
-type Key[T any] struct{ name string }
-
-// NewKey declares a key.
-func NewKey[T any](name string) Key[T] { return Key[T]{name: name} }
-
-// Name returns the name.
-func (k Key[T]) Name() string { return k.name }
-
-// Set sets the key to the JSON of value.
-func (k Key[T]) Set(ctx *Context, value T) { SetKV(ctx, k.name, value) }
-
-// Get reads the key; ok is false when it is not set.
-func (k Key[T]) Get(ctx *Context) (value T, ok bool, err error) { return GetKV[T](ctx, k.name) }
-
-// Of reads the key of another instance, see [KVOf].
-func (k Key[T]) Of(ctx *Context, instance string) (value T, ok bool, err error) {
-	return KVOf[T](ctx, instance, k.name)
-}
-
-// Clear removes the key.
-func (k Key[T]) Clear(ctx *Context) { ClearKV(ctx, k.name) }
 
 // CustomStatus is a custom status with a type. The zero value is ready to use:
 //

@@ -1,7 +1,9 @@
 package orchestration_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,51 @@ var (
 	attempts = orchestration.NewKey[[]string]("attempts")
 	steps    orchestration.CustomStatus[decision]
 )
+
+// What knows no type passes the JSON on: as the input, an event, a message, a key and the result.
+func TestRawJSON(t *testing.T) {
+	t.Parallel()
+	event, queue := orchestration.NewEvent[json.RawMessage]("event"), orchestration.NewQueue[json.RawMessage]("queue")
+	key := orchestration.NewKey[json.RawMessage]("key")
+	def := orchestration.New("Raw", func(ctx *orchestration.Context, input json.RawMessage) ([]json.RawMessage, error) {
+		raised := event.Wait(ctx)
+		ctx.SetCustomStatus("waits")
+		data, err := raised.Await()
+		if err != nil {
+			return nil, err
+		}
+		message, err := queue.Dequeue(ctx).Await()
+		if err != nil {
+			return nil, err
+		}
+		key.Set(ctx, message)
+		kept, _, err := key.Get(ctx)
+		return []json.RawMessage{input, data, message, kept}, err
+	})
+	e := newEngine(t, def)
+	for i, text := range []string{
+		`{"b":1,"a":[1.50,12345678901234567890],"html":"<&>","c":{}}`, `"text"`, `"12"`, `"null"`, `""`, `12`, `null`, `true`, `[]`,
+	} {
+		id, want := fmt.Sprint("raw-", i), json.RawMessage(text)
+		untyped := orchestration.Declare[json.RawMessage, []json.RawMessage]("Raw")
+		run, err := client.Start(t.Context(), e.client, untyped, id, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.status(id, "waits")
+		if err := errors.Join(
+			client.RaiseEvent(t.Context(), e.client, event, id, want), client.Enqueue(t.Context(), e.client, queue, id, want),
+		); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]json.RawMessage{want, want, want, want}, result(t, run)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+		if value, ok, err := client.Value(t.Context(), e.client, key, id); err != nil || !ok || string(value) != text {
+			t.Errorf("the key %s is %s, %v, %v", text, value, ok, err)
+		}
+	}
+}
 
 // A client and an orchestration share declarations, and none of their names is written twice.
 func TestDeclarations(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/retry"
 )
@@ -41,7 +42,7 @@ func TestBlocks(t *testing.T) {
 				ctx.Sleep(time.Millisecond)
 				total += n
 				ctx.SetCustomStatus(fmt.Sprint("prepared ", total))
-				return orchestration.Dequeue[int](ctx, "approvals").Await()
+				return orchestration.NewQueue[int]("approvals").Dequeue(ctx).Await()
 			}))
 		}
 		sum := 0
@@ -58,7 +59,7 @@ func TestBlocks(t *testing.T) {
 	run := start(e, def, "")
 	e.status(t.Name(), "prepared 380")
 	for range items {
-		if err := e.client.Enqueue(t.Context(), t.Name(), "approvals", 1); err != nil {
+		if err := client.Enqueue(t.Context(), e.client, orchestration.NewQueue[int]("approvals"), t.Name(), 1); err != nil {
 			t.Fatal(err)
 		}
 	}

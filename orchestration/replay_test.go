@@ -97,7 +97,7 @@ func TestChangedCode(t *testing.T) {
 	before := orchestration.New("Changed", func(ctx *orchestration.Context, _ string) (string, error) {
 		greeting, err := orchestration.Activity(ctx, greet, "Oslo").Await()
 		ctx.SetCustomStatus("greeted")
-		_, _ = orchestration.WaitForEvent[string](ctx, "go").Await()
+		_, _ = orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		return greeting, err
 	})
 	after := orchestration.New("Changed", func(ctx *orchestration.Context, _ string) (string, error) {
@@ -109,7 +109,7 @@ func TestChangedCode(t *testing.T) {
 	e.status(run.Instance(), "greeted")
 	stop()
 	e.work(after, greet)
-	if err := e.client.RaiseEvent(t.Context(), run.Instance(), "go", ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[string]("go"), run.Instance(), ""); err != nil {
 		t.Fatal(err)
 	}
 	want := `nondeterministic: history has event 2, activity "Greet" with 4 bytes, ` +
@@ -125,7 +125,7 @@ func TestRepeatedStart(t *testing.T) {
 	other := orchestration.New("Other", func(*orchestration.Context, string) (string, error) { return "other", nil })
 	def := orchestration.New("First", func(ctx *orchestration.Context, input string) (string, error) {
 		ctx.SetCustomStatus("up")
-		event, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+		event, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		return input + event, err
 	})
 	e := newEngine(t, def, other)
@@ -138,7 +138,7 @@ func TestRepeatedStart(t *testing.T) {
 		}
 	}
 	again()
-	if err := e.client.RaiseEvent(t.Context(), run.Instance(), "go", "event"); err != nil {
+	if err := client.RaiseEvent(t.Context(), e.client, orchestration.NewEvent[string]("go"), run.Instance(), "event"); err != nil {
 		t.Fatal(err)
 	}
 	if got := result(t, run); got != "first event" {

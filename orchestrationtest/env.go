@@ -200,41 +200,19 @@ func (m Moment) To(instance string) Moment {
 // Data that cannot be decoded as a T again ends the test.
 func Raise[T any](m Moment, event orchestration.Event[T], value T) Moment {
 	m.env.t.Helper()
-	return m.raise(event.Name(), encoded(m, value))
+	data := encoded(m, value)
+	return m.send(func(instance string) provider.WorkItem {
+		return provider.ExternalRaisedItem{Instance: instance, Name: event.Name(), Data: data}
+	})
 }
 
 // Enqueue puts a message into a queue at a moment of the script, as client.Enqueue does. A message that cannot be
 // decoded as a T again ends the test.
 func Enqueue[T any](m Moment, queue orchestration.Queue[T], message T) Moment {
 	m.env.t.Helper()
-	return m.enqueue(queue.Name(), encoded(m, message))
-}
-
-// Raise is like the function [Raise], for an event that is known only by its name.
-func (m Moment) Raise(event string, data any) Moment {
-	m.env.t.Helper()
-	text, err := payload.Encode(data)
-	m.check(err)
-	return m.raise(event, text)
-}
-
-// Enqueue is like the function [Enqueue], for a queue that is known only by its name.
-func (m Moment) Enqueue(queue string, message any) Moment {
-	m.env.t.Helper()
-	text, err := payload.Encode(message)
-	m.check(err)
-	return m.enqueue(queue, text)
-}
-
-func (m Moment) raise(event, data string) Moment {
+	data := encoded(m, message)
 	return m.send(func(instance string) provider.WorkItem {
-		return provider.ExternalRaisedItem{Instance: instance, Name: event, Data: data}
-	})
-}
-
-func (m Moment) enqueue(queue, data string) Moment {
-	return m.send(func(instance string) provider.WorkItem {
-		return provider.QueueMessageItem{Instance: instance, Name: queue, Data: data}
+		return provider.QueueMessageItem{Instance: instance, Name: queue.Name(), Data: data}
 	})
 }
 
@@ -255,15 +233,10 @@ func (m Moment) Do(fn func()) Moment {
 func encoded[T any](m Moment, value T) string {
 	m.env.t.Helper()
 	text, err := payload.EncodeFitting(value)
-	m.check(err)
-	return text
-}
-
-func (m Moment) check(err error) {
 	if err != nil {
-		m.env.t.Helper()
 		m.env.t.Fatalf("orchestrationtest: %v", err)
 	}
+	return text
 }
 
 func (m Moment) send(item func(instance string) provider.WorkItem) Moment {

@@ -189,7 +189,7 @@ func TestScript(t *testing.T) {
 	if failed, ok := errors.AsType[*client.FailedError](err); !ok || !failed.Cancelled() || !errors.Is(err, orchestration.ErrCancelled) {
 		t.Errorf("%v", err)
 	}
-	env.After(time.Hour).Raise("approve", "Bob")
+	orchestrationtest.Raise(env.After(time.Hour), orchestration.NewEvent[string]("approve"), "Bob")
 	if _, err := orchestrationtest.Run(env, approval, 2); !errors.Is(err, orchestrationtest.ErrStuck) {
 		t.Errorf("%v", err)
 	} else {

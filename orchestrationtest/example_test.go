@@ -148,7 +148,7 @@ func ExampleMoment_Do() { //nolint:testableexamples // a test has its t from go 
 			}
 		})
 		orchestrationtest.Enqueue(noon, Letters, "from Ada")
-		noon.To("another").Enqueue("letters", "for somebody else")
+		orchestrationtest.Enqueue(noon.To("another"), orchestration.NewQueue[string]("letters"), "for somebody else")
 		if letter, err := orchestrationtest.Run(env, reader, ""); err != nil || letter != "from Ada" {
 			t.Errorf("%q, %v", letter, err)
 		}

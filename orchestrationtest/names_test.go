@@ -12,8 +12,8 @@ import (
 func TestKeysThatAreNoUTF8(t *testing.T) {
 	t.Parallel()
 	keys := orchestration.New("K", func(ctx *orchestration.Context, _ int) (int, error) {
-		orchestration.SetKV(ctx, "k\xff", 1)
-		orchestration.SetKV(ctx, "k\xfe", 2)
+		orchestration.NewKey[int]("k\xff").Set(ctx, 1)
+		orchestration.NewKey[int]("k\xfe").Set(ctx, 2)
 		return len(ctx.KV().Keys()), nil
 	})
 	env := orchestrationtest.New(t, keys)

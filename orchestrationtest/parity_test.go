@@ -122,7 +122,7 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 	case 2:
 		return orchestration.Join(i.work(ctx), i.work(ctx), i.work(ctx))
 	case 3:
-		event := orchestration.WaitForEvent[int](ctx, i.name("event"))
+		event := orchestration.NewEvent[int](i.name("event")).Wait(ctx)
 		winner := orchestration.SelectAndDrop(i.work(ctx), i.timer(ctx), event)
 		return winner, nil
 	case 4:
@@ -131,7 +131,7 @@ func (i *interpreter) step(ctx *orchestration.Context) (any, error) {
 			Timeout: someTime(i.r), RetryTimeouts: i.r.IntN(2) == 0, TotalTimeout: 2 * someTime(i.r),
 		})).Await()
 	case 5:
-		message := orchestration.Dequeue[int](ctx, i.name("queue"))
+		message := orchestration.NewQueue[int](i.name("queue")).Dequeue(ctx)
 		return orchestration.WaitAny(i.timer(ctx), message), nil
 	case 6:
 		return orchestration.Map(ctx, []int{1, 2, 3, 4}, 2, func(ctx *orchestration.Context, _ int) (int, error) {
@@ -170,14 +170,14 @@ func (i *interpreter) name(what string) string { return fmt.Sprint(what, i.r.Int
 // state changes and reads what the orchestration keeps.
 func (i *interpreter) state(ctx *orchestration.Context) (any, error) {
 	key := i.name("key")
-	value, ok, err := orchestration.GetKV[int](ctx, key)
+	value, ok, err := orchestration.NewKey[int](key).Get(ctx)
 	if ctx.Patched(i.name("patch")) {
-		orchestration.SetKV(ctx, "patched", value)
+		orchestration.NewKey[int]("patched").Set(ctx, value)
 	}
-	orchestration.SetKV(ctx, key, value+1)
+	orchestration.NewKey[int](key).Set(ctx, value+1)
 	ctx.SetCustomStatus(fmt.Sprint(key, value, ok))
 	if i.r.IntN(5) == 0 {
-		orchestration.ClearKV(ctx, i.name("key"))
+		orchestration.NewKey[any](i.name("key")).Clear(ctx)
 	}
 	return value, err
 }
@@ -214,9 +214,9 @@ func onVirtualClock(t *testing.T, seed uint64) (histories map[string][][]provide
 		case s.name == "cancel":
 			m.Cancel("enough")
 		case strings.HasPrefix(s.name, "event"):
-			m.Raise(s.name, s.n)
+			orchestrationtest.Raise(m, orchestration.NewEvent[int](s.name), s.n)
 		default:
-			m.Enqueue(s.name, s.n)
+			orchestrationtest.Enqueue(m, orchestration.NewQueue[int](s.name), s.n)
 		}
 	}
 	_, err := orchestrationtest.Run(env, programs, program{Seed: seed, Depth: 2})
@@ -293,9 +293,9 @@ func send(ctx context.Context, c *client.Client, s sending) error {
 	case s.name == "cancel":
 		return c.Cancel(ctx, "test", "enough")
 	case strings.HasPrefix(s.name, "event"):
-		return c.RaiseEvent(ctx, "test", s.name, s.n)
+		return client.RaiseEvent(ctx, c, orchestration.NewEvent[int](s.name), "test", s.n)
 	}
-	return c.Enqueue(ctx, "test", s.name, s.n)
+	return client.Enqueue(ctx, c, orchestration.NewQueue[int](s.name), "test", s.n)
 }
 
 // stored are all histories of a store.

@@ -28,7 +28,7 @@ func TestReplayDirDecodes(t *testing.T) {
 	echo := func(suffix string) orchestration.Definition[string, string] {
 		return orchestration.New("Echoes", func(ctx *orchestration.Context, text string) (string, error) {
 			ctx.SetCustomStatus("begins")
-			orchestration.SetKV(ctx, "key", text+suffix)
+			orchestration.NewKey[string]("key").Set(ctx, text+suffix)
 			return text, nil
 		})
 	}

@@ -29,7 +29,7 @@ func before(ctx *orchestration.Context) error {
 	err := call(ctx, 1)
 	ctx.Sleep(time.Hour)
 	late := ctx.Timer(time.Hour)
-	orchestration.SelectAndDrop(late, orchestration.WaitForEvent[int](ctx, "go"))
+	orchestration.SelectAndDrop(late, orchestration.NewEvent[int]("go").Wait(ctx))
 	_ = orchestration.Activity(ctx, tally, 2) // nobody waits for it
 	ctx.SetCustomStatus("ends")
 	return err

@@ -262,7 +262,7 @@ func work(t *testing.T, store provider.Provider, telemetry hook.Hook) {
 		t.Error(err)
 	}
 	// Both are dropped by the next worker; the event's instance never begins.
-	if err := errors.Join(c.RaiseEvent(t.Context(), "nobody", "go", ""), c.Cancel(t.Context(), "p", "", client.MustExist())); !errors.Is(err, client.ErrEnded) {
+	if err := errors.Join(client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("go"), "nobody", ""), c.Cancel(t.Context(), "p", "", client.MustExist())); !errors.Is(err, client.ErrEnded) {
 		t.Error(err)
 	}
 }

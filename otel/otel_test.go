@@ -112,7 +112,7 @@ func testTraces(t *testing.T, cached int) {
 		return orchestration.Activity(ctx, flaky, round, orchestration.WithRetry(policy)).Await()
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round string) (string, error) {
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		result, err := orchestration.SubOrchestration(ctx, child, round).Await()
 		if err != nil || round == "two" {
 			return result, err
@@ -135,7 +135,7 @@ func testTraces(t *testing.T, cached int) {
 	}
 	one.stop()
 	two := begin(t, store, otel.Config{}, cached, parent, child, flaky)
-	if err := client.New(store).RaiseEvent(t.Context(), "p", "go", ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), client.New(store), orchestration.NewEvent[string]("go"), "p", ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Wait(deadline(t)); err != nil {
@@ -255,7 +255,7 @@ func TestErrors(t *testing.T) {
 			if err := p.client.Cancel(t.Context(), "f", ""); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.client.RaiseEvent(t.Context(), "f", "go", ""); err != nil {
+			if err := client.RaiseEvent(t.Context(), p.client, orchestration.NewEvent[string]("go"), "f", ""); err != nil {
 				t.Fatal(err)
 			}
 			p.stop()

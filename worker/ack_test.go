@@ -540,7 +540,7 @@ func TestSessionsEndWithTheirWorker(t *testing.T) {
 		if _, err := orchestration.Activity(ctx, echo, "", orchestration.InSession("s")).Await(); err != nil {
 			return "", err
 		}
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		if _, err := event.Await(); err != nil {
 			return "", err

@@ -32,7 +32,7 @@ var tellProgress *json.Encoder
 
 // take reads one number.
 func (s *sum) take(ctx *orchestration.Context) error {
-	n, err := orchestration.Dequeue[int](ctx, "numbers").Await()
+	n, err := orchestration.NewQueue[int]("numbers").Dequeue(ctx).Await()
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 				run := start(t, store, def, sum{Total: many})
 				c := client.New(store)
 				for n := range many {
-					if err := c.Enqueue(t.Context(), run.Instance(), "numbers", n); err != nil {
+					if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[int]("numbers"), run.Instance(), n); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -110,7 +110,7 @@ func TestBacklogIsNotReadAgain(t *testing.T) {
 	run := start(t, store, def, sum{Total: many})
 	c := client.New(store)
 	for n := range many {
-		if err := c.Enqueue(t.Context(), run.Instance(), "numbers", n); err != nil {
+		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[int]("numbers"), run.Instance(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +176,7 @@ func survive(t *testing.T, store provider.Provider, total int, address ...string
 		t.Fatal(err)
 	}
 	for n := range total {
-		if err := c.Enqueue(ctx, "reader", "numbers", n); err != nil {
+		if err := client.Enqueue(ctx, c, orchestration.NewQueue[int]("numbers"), "reader", n); err != nil {
 			t.Fatal(err)
 		}
 	}

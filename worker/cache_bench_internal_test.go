@@ -46,7 +46,7 @@ func holdInstances(b *testing.B, options Options, instances int) {
 			return "", err
 		}
 		ctx.SetCustomStatus("waits")
-		return orchestration.WaitForEvent[string](ctx, "go").Await()
+		return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 	})
 	before := inUse()
 	w, stop := cacheWorker(b, store, options, nil, wait, addOne)

@@ -149,7 +149,7 @@ func TestRandomEvictions(t *testing.T) {
 					return 0, err
 				}
 				n = sum - 9
-				orchestration.SetKV(ctx, "n", n)
+				orchestration.NewKey[int]("n").Set(ctx, n)
 			}
 			if n < 4 {
 				return 0, orchestration.ContinueAsNew(ctx, n)
@@ -181,7 +181,7 @@ func TestRandomEvictions(t *testing.T) {
 var letters = orchestration.New("Letters", func(ctx *orchestration.Context, n int) (string, error) {
 	var text strings.Builder
 	for range n {
-		letter, err := orchestration.Dequeue[string](ctx, "letters").Await()
+		letter, err := orchestration.NewQueue[string]("letters").Dequeue(ctx).Await()
 		if err != nil {
 			return "", err
 		}
@@ -207,7 +207,7 @@ func TestCacheAndRecreatedInstances(t *testing.T) {
 			}
 			send := func(n int, letter string) {
 				for range n {
-					if err := c.Enqueue(t.Context(), "again", "letters", letter); err != nil {
+					if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("letters"), "again", letter); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -237,7 +237,7 @@ func TestCacheAndEnds(t *testing.T) {
 		var ends atomic.Int32
 		def := orchestration.New("Rounds", func(ctx *orchestration.Context, round int) (int, error) {
 			defer ends.Add(1)
-			if _, err := orchestration.Dequeue[string](ctx, "go").Await(); err != nil {
+			if _, err := orchestration.NewQueue[string]("go").Dequeue(ctx).Await(); err != nil {
 				return 0, err
 			}
 			return 0, orchestration.ContinueAsNew(ctx, round+1)
@@ -250,7 +250,7 @@ func TestCacheAndEnds(t *testing.T) {
 		}
 		for execution := uint64(1); execution <= 3; execution++ {
 			awaitKept(t, w, "rounds", execution, 2)
-			if err := c.Enqueue(t.Context(), "rounds", "go", ""); err != nil {
+			if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("go"), "rounds", ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -356,7 +356,7 @@ func TestCacheIsBounded(t *testing.T) {
 		var ends atomic.Int32
 		def := orchestration.New("Waits", func(ctx *orchestration.Context, _ string) (string, error) {
 			defer ends.Add(1)
-			return orchestration.Dequeue[string](ctx, "go").Await()
+			return orchestration.NewQueue[string]("go").Dequeue(ctx).Await()
 		})
 		options.OrchestrationConcurrency = 1
 		w, stop := cacheWorker(t, store, options, nil, def)
@@ -402,7 +402,7 @@ func TestEvictedFunctionThatBlocks(t *testing.T) {
 			defer close(left)
 			defer func() { <-release }()
 		}
-		return orchestration.Dequeue[string](ctx, "go").Await()
+		return orchestration.NewQueue[string]("go").Dequeue(ctx).Await()
 	})
 	var log syncedBuffer
 	w, stop := cacheWorker(t, store, Options{

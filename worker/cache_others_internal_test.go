@@ -56,7 +56,7 @@ func TestCacheAndOtherWorkers(t *testing.T) {
 		}
 		send := func(n int, letter string) {
 			for range n {
-				if err := c.Enqueue(t.Context(), "shared", "letters", letter); err != nil {
+				if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("letters"), "shared", letter); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -161,7 +161,7 @@ func keep(t *testing.T, store provider.Provider) *kept {
 	k.rounds = orchestration.New("Rounds", func(ctx *orchestration.Context, round int) (int, error) {
 		k.running.Add(1)
 		defer k.running.Add(-1)
-		if _, err := orchestration.Dequeue[string](ctx, "go").Await(); err != nil || round == 2 {
+		if _, err := orchestration.NewQueue[string]("go").Dequeue(ctx).Await(); err != nil || round == 2 {
 			return round, err
 		}
 		return 0, orchestration.ContinueAsNew(ctx, round+1)
@@ -184,7 +184,7 @@ func (k *kept) second(t *testing.T) (w *Worker, stop func()) {
 
 func (k *kept) send(t *testing.T) {
 	t.Helper()
-	if err := k.client.Enqueue(t.Context(), "kept", "go", ""); err != nil {
+	if err := client.Enqueue(t.Context(), k.client, orchestration.NewQueue[string]("go"), "kept", ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -233,7 +233,7 @@ func (k *kept) staysEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.store.pause(false)
-	if err := k.client.RaiseEvent(t.Context(), "kept", "late", ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), k.client, orchestration.NewEvent[string]("late"), "kept", ""); err != nil {
 		t.Fatal(err)
 	}
 	k.awaitEnds(t)

@@ -67,10 +67,10 @@ func TestDroppedActivityIsToldToStop(t *testing.T) {
 	work := newObedient("Work")
 	def := orchestration.New("Race", func(ctx *orchestration.Context, _ string) (string, error) {
 		loser := orchestration.Activity(ctx, work.Definition, "")
-		event := orchestration.WaitForEvent[string](ctx, "enough")
+		event := orchestration.NewEvent[string]("enough").Wait(ctx)
 		ctx.SetCustomStatus("racing")
 		orchestration.SelectAndDrop(loser, event)
-		return orchestration.WaitForEvent[string](ctx, "go").Await()
+		return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 	})
 	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease}, def, work)
 	run := start(t, store, def, "")

@@ -57,7 +57,7 @@ func racer() (def orchestration.Definition[string, string], work activity.Defini
 	})
 	def = orchestration.New("Race", func(ctx *orchestration.Context, _ string) (string, error) {
 		loser := orchestration.Activity(ctx, work, "")
-		orchestration.SelectAndDrop(loser, orchestration.WaitForEvent[string](ctx, "enough"))
+		orchestration.SelectAndDrop(loser, orchestration.NewEvent[string]("enough").Wait(ctx))
 		return "over", nil
 	})
 	return def, work, running, ended

@@ -22,7 +22,7 @@ type left struct {
 // read dequeues up to n messages of a queue and reports whether "end" was among them.
 func (l *left) read(ctx *orchestration.Context, queue string, n int) (ended bool, err error) {
 	for range n {
-		message, err := orchestration.Dequeue[string](ctx, queue).Await()
+		message, err := orchestration.NewQueue[string](queue).Dequeue(ctx).Await()
 		if err != nil || message == "end" {
 			return true, err
 		}
@@ -68,7 +68,7 @@ func fill(t *testing.T, store provider.Provider, instance string, n int, queues 
 	t.Helper()
 	c := client.New(store)
 	put := func(queue, text string) {
-		if err := c.Enqueue(t.Context(), instance, queue, text); err != nil {
+		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string](queue), instance, text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,22 +111,22 @@ func TestContinueAsNewLosesNoMessage(t *testing.T) {
 			return err
 		}},
 		"dequeues that nobody awaits": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, _ *left) error {
-			orchestration.Dequeue[string](ctx, "a")
-			orchestration.Dequeue[string](ctx, "b")
+			orchestration.NewQueue[string]("a").Dequeue(ctx)
+			orchestration.NewQueue[string]("b").Dequeue(ctx)
 			return nil
 		}},
 		"dequeues that hold a message for turns": {rounds: 2, queues: []string{"a"}, each: 5, leave: func(ctx *orchestration.Context, _ *left) error {
-			orchestration.Dequeue[string](ctx, "a")
+			orchestration.NewQueue[string]("a").Dequeue(ctx)
 			ctx.Sleep(time.Millisecond)
-			orchestration.Dequeue[string](ctx, "a")
+			orchestration.NewQueue[string]("a").Dequeue(ctx)
 			ctx.Sleep(time.Millisecond)
 			return nil
 		}},
 		"a dequeue that lost a select": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
-			return l.first(orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b"))
+			return l.first(orchestration.NewQueue[string]("a").Dequeue(ctx), orchestration.NewQueue[string]("b").Dequeue(ctx))
 		}},
 		"one that lost in an earlier turn": {rounds: 2, queues: []string{"a", "b"}, each: 5, leave: func(ctx *orchestration.Context, l *left) error {
-			a, b := orchestration.Dequeue[string](ctx, "a"), orchestration.Dequeue[string](ctx, "b")
+			a, b := orchestration.NewQueue[string]("a").Dequeue(ctx), orchestration.NewQueue[string]("b").Dequeue(ctx)
 			ctx.Sleep(time.Millisecond)
 			err := l.first(a, b)
 			ctx.Sleep(time.Millisecond)

@@ -28,7 +28,7 @@ func trip(child orchestration.Definition[int, int], add activity.Definition[int,
 			orchestration.Activity(ctx, add, sum), orchestration.Activity(ctx, add, sum+1),
 		}
 		sub := orchestration.SubOrchestration(ctx, child, sum)
-		message := orchestration.Dequeue[int](ctx, "numbers")
+		message := orchestration.NewQueue[int]("numbers").Dequeue(ctx)
 		ctx.Sleep(time.Millisecond)
 		results, err := orchestration.Join(append(activities, sub, message)...)
 		if err != nil {
@@ -38,7 +38,7 @@ func trip(child orchestration.Definition[int, int], add activity.Definition[int,
 			sum += n
 		}
 		ctx.SetCustomStatus(fmt.Sprint(sum))
-		orchestration.SetKV(ctx, "sum", sum)
+		orchestration.NewKey[int]("sum").Set(ctx, sum)
 		if round == 1 {
 			return sum, nil
 		}
@@ -99,7 +99,7 @@ func TestChaos(t *testing.T) {
 		}
 		runs = append(runs, run)
 		for n := range 2 {
-			if err := c.Enqueue(t.Context(), run.Instance(), "numbers", n); err != nil {
+			if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[int]("numbers"), run.Instance(), n); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -162,7 +162,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	first := orchestration.New("Moves", func(ctx *orchestration.Context, _ string) (string, error) {
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		if _, err := event.Await(); err != nil {
 			return "", err
@@ -170,7 +170,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 		return "", orchestration.ContinueAsNewVersion(ctx, "2.0.0", "")
 	})
 	second := orchestration.New("Moves", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.Dequeue[string](ctx, "inbox").Await()
+		return orchestration.NewQueue[string]("inbox").Dequeue(ctx).Await()
 	}).WithVersion("2.0.0")
 	abandoned := make(chan struct{}, 64)
 	watched := providerfault.New(store, providerfault.Rule{
@@ -181,7 +181,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 	waitForStatus(t, store, run.Instance())
 	raise(t, store, run.Instance(), "go")
 	receive(t, "version 2.0.0 handed on", abandoned)
-	if err := client.New(store).Enqueue(t.Context(), run.Instance(), "inbox", "kept"); err != nil {
+	if err := client.Enqueue(t.Context(), client.New(store), orchestration.NewQueue[string]("inbox"), run.Instance(), "kept"); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, "and again", abandoned)

@@ -11,13 +11,13 @@ import (
 
 // panicking is waiting after a change that panics.
 var panicking = waiting.Implement(func(ctx *orchestration.Context, text string) (string, error) {
-	orchestration.WaitForEvent[string](ctx, "go")
+	orchestration.NewEvent[string]("go").Wait(ctx)
 	panic("secret " + text)
 })
 
 // foreign is waiting after a change that uses the context in another goroutine.
 var foreign = waiting.Implement(func(ctx *orchestration.Context, text string) (string, error) {
-	event, used := orchestration.WaitForEvent[string](ctx, "go"), make(chan struct{})
+	event, used := orchestration.NewEvent[string]("go").Wait(ctx), make(chan struct{})
 	go func() {
 		defer close(used)
 		ctx.SetCustomStatus(text)

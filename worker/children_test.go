@@ -99,7 +99,7 @@ var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, endi
 	orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("child"))
 	orchestration.SubOrchestration(ctx, waiting, "", orchestration.WithInstanceID("stranger"))
 	ctx.SetCustomStatus("waiting")
-	if _, err := orchestration.WaitForEvent[string](ctx, "go").Await(); err != nil {
+	if _, err := orchestration.NewEvent[string]("go").Wait(ctx).Await(); err != nil {
 		return "", err
 	}
 	switch ending {
@@ -145,7 +145,7 @@ func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
 				return "", orchestration.ContinueAsNew(ctx, n+1)
 			}
 			ctx.SetCustomStatus("waiting")
-			return orchestration.WaitForEvent[string](ctx, "go").Await()
+			return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		})
 		runWorker(t, store, worker.Options{}, loop, waiting, quick)
 		run, err := client.Start(t.Context(), client.New(store), loop, "parent", 1)

@@ -63,9 +63,9 @@ var _ io.Writer = writerFunc(nil)
 // rotating asks for an activity after each event, whose data it hands on, until the data is
 // "end". It returns what it has got.
 var rotating = orchestration.New("Rotating", func(ctx *orchestration.Context, all string) (string, error) {
-	orchestration.SetKV(ctx, "last", all)
+	orchestration.NewKey[string]("last").Set(ctx, all)
 	for {
-		data, err := orchestration.Dequeue[string](ctx, "data").Await()
+		data, err := orchestration.NewQueue[string]("data").Dequeue(ctx).Await()
 		if err != nil {
 			return "", err
 		}
@@ -77,7 +77,7 @@ var rotating = orchestration.New("Rotating", func(ctx *orchestration.Context, al
 			return "", err
 		}
 		all += text
-		orchestration.SetKV(ctx, "last", all)
+		orchestration.NewKey[string]("last").Set(ctx, all)
 		ctx.SetCustomStatus(all)
 		if strings.HasSuffix(text, "!") {
 			return "", orchestration.ContinueAsNew(ctx, all)
@@ -105,7 +105,7 @@ func TestKeysRotateUnderRunningInstances(t *testing.T) {
 				want := "0"
 				var version uint64
 				for i, data := range []string{"a", "b", "c!", "d", "e"} {
-					if err := clients.Enqueue(t.Context(), run.Instance(), "data", data); err != nil {
+					if err := client.Enqueue(t.Context(), clients, orchestration.NewQueue[string]("data"), run.Instance(), data); err != nil {
 						t.Fatal(err)
 					}
 					want += data
@@ -128,13 +128,13 @@ func TestKeysRotateUnderRunningInstances(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if value, ok, err := client.KV[string](t.Context(), clients, run.Instance(), "last"); err != nil || !ok || value != want {
+				if value, ok, err := client.Value(t.Context(), clients, orchestration.NewKey[string]("last"), run.Instance()); err != nil || !ok || value != want {
 					t.Fatalf("the key's value is %q, %v, %v", value, ok, err)
 				}
 				if all, err := clients.KVAll(t.Context(), run.Instance()); err != nil || all["last"] != `"`+want+`"` {
 					t.Fatalf("the keys are %v, %v", all, err)
 				}
-				if err := clients.Enqueue(t.Context(), run.Instance(), "data", "end"); err != nil {
+				if err := client.Enqueue(t.Context(), clients, orchestration.NewQueue[string]("data"), run.Instance(), "end"); err != nil {
 					t.Fatal(err)
 				}
 				if got := result(t, run); got != want {
@@ -148,11 +148,11 @@ func TestKeysRotateUnderRunningInstances(t *testing.T) {
 // readsKey returns a key that ownsKey has set to its input.
 var (
 	readsKey = orchestration.New("ReadsKey", func(ctx *orchestration.Context, instance string) (string, error) {
-		value, _, err := orchestration.KVOf[string](ctx, instance, "key")
+		value, _, err := orchestration.NewKey[string]("key").Of(ctx, instance)
 		return value, err
 	})
 	ownsKey = orchestration.New("OwnsKey", func(ctx *orchestration.Context, value string) (string, error) {
-		orchestration.SetKV(ctx, "key", value)
+		orchestration.NewKey[string]("key").Set(ctx, value)
 		return "", nil
 	})
 )
@@ -321,7 +321,7 @@ func TestCodecComesLater(t *testing.T) {
 	want := "0"
 	send := func(from *client.Client, data string) {
 		t.Helper()
-		if err := from.Enqueue(t.Context(), "i", "data", data); err != nil {
+		if err := client.Enqueue(t.Context(), from, orchestration.NewQueue[string]("data"), "i", data); err != nil {
 			t.Fatal(err)
 		}
 		want += data
@@ -334,7 +334,7 @@ func TestCodecComesLater(t *testing.T) {
 	stop()
 	runWorker(t, store, worker.Options{Codec: c}, rotating, echo)
 	send(client.New(store, client.WithCodec(c.ReadOnly())), "d")
-	if err := plain.Enqueue(t.Context(), "i", "data", "end"); err != nil {
+	if err := client.Enqueue(t.Context(), plain, orchestration.NewQueue[string]("data"), "i", "end"); err != nil {
 		t.Fatal(err)
 	}
 	if got := result(t, client.Attach[string](client.New(store, client.WithCodec(c)), "i")); got != want {
@@ -347,7 +347,7 @@ func TestCodecComesLater(t *testing.T) {
 	if _, err := plain.Status(t.Context(), "i"); !errors.Is(err, codec.ErrNotDecoded) {
 		t.Errorf("without the codec, Status returns %v", err)
 	}
-	if _, _, err := client.KV[string](t.Context(), plain, "i", "last"); !errors.Is(err, codec.ErrNotDecoded) {
+	if _, _, err := client.Value(t.Context(), plain, orchestration.NewKey[string]("last"), "i"); !errors.Is(err, codec.ErrNotDecoded) {
 		t.Errorf("without the codec, KV returns %v", err)
 	}
 	if _, err := plain.KVAll(t.Context(), "i"); !errors.Is(err, codec.ErrNotDecoded) {

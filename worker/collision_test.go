@@ -182,7 +182,7 @@ func TestTakenChildIDs(t *testing.T) {
 func TestNoticesOutliveAFailure(t *testing.T) {
 	t.Parallel()
 	big := orchestration.New("Inbox", func(ctx *orchestration.Context, _ string) (string, error) {
-		message, err := orchestration.Dequeue[string](ctx, "inbox").Await()
+		message, err := orchestration.NewQueue[string]("inbox").Dequeue(ctx).Await()
 		ctx.SetCustomStatus(strings.Repeat("x", 256<<10+1))
 		return message, err
 	})

@@ -103,7 +103,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 		return in, nil
 	})
 	kid := orchestration.New("Kid", func(ctx *orchestration.Context, in string) (string, error) {
-		_, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+		_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		return in, err
 	})
 	body := func(ctx *orchestration.Context, in string) (string, error) {
@@ -117,12 +117,12 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 		case "activity":
 			_, err = orchestration.Activity(ctx, slow, in).Await()
 		case "event", "continued":
-			_, err = orchestration.WaitForEvent[string](ctx, "go").Await()
+			_, err = orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		case "timer":
 			err = ctx.Sleep(f.unit)
 		case "queue":
 			for want := range 3 {
-				got, failed := orchestration.Dequeue[int](ctx, "q").Await()
+				got, failed := orchestration.NewQueue[int]("q").Dequeue(ctx).Await()
 				if failed != nil || got != want {
 					return "", errors.Join(failed, fmt.Errorf("message %d instead of %d", got, want))
 				}
@@ -133,7 +133,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 			policy := retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(f.unit)}
 			_, err = orchestration.Activity(ctx, flaky, in, orchestration.WithRetry(policy)).Await()
 		case "cleaning up", "cancelled":
-			if _, err = orchestration.WaitForEvent[string](ctx, "never").Await(); err != nil {
+			if _, err = orchestration.NewEvent[string]("never").Wait(ctx).Await(); err != nil {
 				ctx.SetCustomStatus("cleaning up")
 				_ = ctx.Detached().Sleep(f.unit)
 				_, undone := orchestration.Activity(ctx.Detached(), undo, in).Await()
@@ -141,7 +141,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 			}
 		case "block":
 			block := orchestration.Go(ctx, func(ctx *orchestration.Context) (string, error) {
-				_, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+				_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 				return "", err
 			})
 			_, err = block.Await()
@@ -286,11 +286,11 @@ func (f *heldFleet) whileHeld(c *client.Client) {
 	}
 	for i := range f.each {
 		for _, id := range []string{f.ids("event")[i], f.ids("block")[i], f.ids("child")[i] + "-kid"} {
-			send(c.RaiseEvent(ctx, id, "go", ""))
+			send(client.RaiseEvent(ctx, c, orchestration.NewEvent[string]("go"), id, ""))
 		}
 		send(c.Cancel(ctx, f.ids("cancelled")[i], "enough"))
 		for n := range 3 {
-			send(c.Enqueue(ctx, f.ids("queue")[i], "q", n))
+			send(client.Enqueue(ctx, c, orchestration.NewQueue[int]("q"), f.ids("queue")[i], n))
 			time.Sleep(f.day / 1000)
 		}
 	}
@@ -330,7 +330,7 @@ func (f *heldFleet) allEnd(c *client.Client) {
 	}
 	for _, id := range f.ids("continued") {
 		f.reaches(c, id, "ready") // before, nobody would hear the event
-		if err := c.RaiseEvent(ctx, id, "go", ""); err != nil {
+		if err := client.RaiseEvent(ctx, c, orchestration.NewEvent[string]("go"), id, ""); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -359,7 +359,7 @@ func TestMissingVersion(t *testing.T) {
 	t.Parallel()
 	order := func(version string) worker.Registrable {
 		return orchestration.New("Order", func(ctx *orchestration.Context, _ int) (string, error) {
-			return orchestration.WaitForEvent[string](ctx, "paid").Await()
+			return orchestration.NewEvent[string]("paid").Wait(ctx).Await()
 		}).WithVersion(version)
 	}
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
@@ -372,7 +372,7 @@ func TestMissingVersion(t *testing.T) {
 		stop()
 		looks := make(chan provider.AbandonParams, 256)
 		stop = runWorker(t, handsBack{unselecting{store}, looks}, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1}, order("2.0.0"))
-		if err := c.RaiseEvent(t.Context(), "x", "paid", "yes"); err != nil {
+		if err := client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("paid"), "x", "yes"); err != nil {
 			t.Fatal(err)
 		}
 		for range 5 {

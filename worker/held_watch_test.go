@@ -103,7 +103,7 @@ func TestHeldInstancesCanBeCancelled(t *testing.T) {
 		c := client.New(store)
 		cleaned := make(chan string, 1)
 		careful := orchestration.New("Careful", func(ctx *orchestration.Context, _ string) (string, error) {
-			_, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+			_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 			if errors.Is(err, orchestration.ErrCancelled) {
 				cleaned <- ""
 			}

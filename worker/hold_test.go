@@ -75,7 +75,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		ordered := orchestration.New("Ordered", func(ctx *orchestration.Context, _ string) (string, error) {
-			first, second := orchestration.WaitForEvent[string](ctx, "event"), orchestration.WaitForEvent[string](ctx, "event")
+			first, second := orchestration.NewEvent[string]("event").Wait(ctx), orchestration.NewEvent[string]("event").Wait(ctx)
 			ctx.SetCustomStatus("waiting")
 			var all []string
 			for _, event := range []*orchestration.Future[string]{first, second} {
@@ -86,7 +86,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 				all = append(all, text)
 			}
 			for range 2 {
-				text, err := orchestration.Dequeue[string](ctx, "queue").Await()
+				text, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await()
 				if err != nil {
 					return "", err
 				}
@@ -97,8 +97,8 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 		c := client.New(store)
 		send := func(nth string) {
 			t.Helper()
-			err := c.Enqueue(t.Context(), t.Name(), "queue", nth+" message")
-			if err := errors.Join(err, c.RaiseEvent(t.Context(), t.Name(), "event", nth+" event")); err != nil {
+			err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("queue"), t.Name(), nth+" message")
+			if err := errors.Join(err, client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("event"), t.Name(), nth+" event")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -175,7 +175,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 	})
 	child := calling(flaky, orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Millisecond)}))
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		text, err := orchestration.SubOrchestration(ctx, child, "x").Await()
 		if err != nil {
 			return "", err
@@ -285,7 +285,7 @@ func TestHookIsToldOfFailures(t *testing.T) {
 	if err := c.Cancel(t.Context(), "f", "", client.MustExist()); !errors.Is(err, client.ErrEnded) {
 		t.Fatal(err)
 	}
-	if err := errors.Join(c.RaiseEvent(t.Context(), "f", "e", ""), c.Enqueue(t.Context(), "f", "q", "")); err != nil {
+	if err := errors.Join(client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("e"), "f", ""), client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("q"), "f", "")); err != nil {
 		t.Fatal(err)
 	}
 	stop()

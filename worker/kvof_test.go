@@ -29,13 +29,13 @@ func (s *noKV) GetKVValue(ctx context.Context, instance, key string) (*string, e
 }
 
 var reading = orchestration.New("Reading", func(ctx *orchestration.Context, _ string) (bool, error) {
-	_, ok, err := orchestration.KVOf[string](ctx, "nobody", "key")
+	_, ok, err := orchestration.NewKey[string]("key").Of(ctx, "nobody")
 	return ok, err
 })
 
 // Trouble of the store that may pass fails no orchestration that reads another instance's key, as it
 // fails no other call of the library to the store.
-func TestKVOfWaitsForTheStore(t *testing.T) {
+func TestKeyOfWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	store := &noKV{Store: openStore(t), err: provider.Retryable("get_kv_value", "the connection is lost", errors.New("reset"))}
 	store.failures.Store(3)

@@ -33,11 +33,11 @@ func queued(t *testing.T, store provider.Provider) (all, hidden uint64) {
 func TestEndedInstancesLeaveNoTimers(t *testing.T) {
 	t.Parallel()
 	impatient := orchestration.New("Impatient", func(ctx *orchestration.Context, end string) (string, error) {
-		event, timer := orchestration.WaitForEvent[string](ctx, "go"), ctx.Timer(time.Hour)
+		event, timer := orchestration.NewEvent[string]("go").Wait(ctx), ctx.Timer(time.Hour)
 		ctx.SetCustomStatus("waits")
 		orchestration.SelectAndDrop(event, timer)
 		ctx.SetCustomStatus("went")
-		if _, err := orchestration.WaitForEvent[string](ctx, "end").Await(); err != nil || end == "well" {
+		if _, err := orchestration.NewEvent[string]("end").Wait(ctx).Await(); err != nil || end == "well" {
 			return end, err
 		}
 		panic(end)

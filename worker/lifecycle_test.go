@@ -320,7 +320,7 @@ func TestAnotherWorkerTakesOver(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		if _, err := event.Await(); err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	})
 	numbers := orchestration.NewQueue[int]("numbers")
 	def := orchestration.New("Whispers", func(ctx *orchestration.Context, how string) (string, error) {
-		orchestration.SetKV(ctx, "key", secret)
+		orchestration.NewKey[string]("key").Set(ctx, secret)
 		ctx.SetCustomStatus(secret)
 		switch {
 		case strings.HasPrefix(how, "panic here"):
@@ -61,7 +61,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		case strings.HasPrefix(how, "fail here"):
 			return "", errors.New(secret)
 		case strings.HasPrefix(how, "big"):
-			orchestration.SetKV(ctx, "key", strings.Repeat(secret, 10_000))
+			orchestration.NewKey[string]("key").Set(ctx, strings.Repeat(secret, 10_000))
 		case strings.HasPrefix(how, "unknown"):
 			return orchestration.Activity(ctx, activity.Declare[string, string]("Nobody"), secret).Await()
 		case strings.HasPrefix(how, "no number"):
@@ -74,7 +74,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 			for range 25 {
 				orchestration.Activity(ctx, reveal, secret)
 			}
-			_, _ = orchestration.WaitForEvent[string](ctx, "enough").Await()
+			_, _ = orchestration.NewEvent[string]("enough").Wait(ctx).Await()
 			return "", orchestration.ContinueAsNew(ctx, "fail here "+secret)
 		}
 		return orchestration.Activity(ctx, reveal, how).Await()
@@ -95,8 +95,8 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, message := range []any{secret, 1} {
-		if err := c.Enqueue(t.Context(), "misfit ", numbers.Name(), message); err != nil {
+	for _, message := range []string{secret, "1"} {
+		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string](numbers.Name()), "misfit ", message); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	}, def, unsteady, reveal)
 	waitForStatus(t, store, "forget ")
 	for range 110 {
-		if err := c.Enqueue(t.Context(), "forget ", "unread", secret); err != nil {
+		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("unread"), "forget ", secret); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		if _, err := c.Wait(deadline(t), how); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.RaiseEvent(t.Context(), how, "late", secret); err != nil {
+		if err := client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("late"), how, secret); err != nil {
 			t.Fatal(err)
 		}
 	}

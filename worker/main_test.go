@@ -153,7 +153,7 @@ func types(events []provider.Event) []string {
 
 func raise(t *testing.T, store provider.Provider, instance, event string) {
 	t.Helper()
-	if err := client.New(store).RaiseEvent(t.Context(), instance, event, ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), client.New(store), orchestration.NewEvent[string](event), instance, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -185,7 +185,7 @@ func calling(def activity.Definition[string, string], options ...orchestration.A
 
 // waiting waits for the event "go", having said so as custom status.
 var waiting = orchestration.New("Waiting", func(ctx *orchestration.Context, _ string) (string, error) {
-	event := orchestration.WaitForEvent[string](ctx, "go")
+	event := orchestration.NewEvent[string]("go").Wait(ctx)
 	ctx.SetCustomStatus("waiting")
 	return event.Await()
 })

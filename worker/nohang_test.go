@@ -285,11 +285,11 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 			begun := make(chan struct{})
 			go func() {
 				defer close(begun)
-				orchestration.SetKV(ctx, "key", "value")
+				orchestration.NewKey[string]("key").Set(ctx, "value")
 			}()
 			<-begun
 			for i := range 100 {
-				orchestration.SetKV(ctx, fmt.Sprint(i%10), i)
+				orchestration.NewKey[int](fmt.Sprint(i%10)).Set(ctx, i)
 			}
 			return await(ctx)
 		},
@@ -308,7 +308,7 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 			var status orchestration.CustomStatus[chan int]
 			var asked sync.WaitGroup
 			for _, ask := range []func(){
-				func() { orchestration.SetKV(ctx, "key", withoutJSON) },
+				func() { orchestration.NewKey[chan int]("key").Set(ctx, withoutJSON) },
 				func() { status.Set(ctx, withoutJSON) },
 				func() {
 					orchestration.SubOrchestration(ctx, orchestration.Declare[chan int, string]("Child"), withoutJSON)
@@ -481,7 +481,7 @@ func TestLostEventIsTold(t *testing.T) {
 func TestWaitForNothingIsTold(t *testing.T) {
 	t.Parallel()
 	def := orchestration.New("Stuck", func(ctx *orchestration.Context, _ string) (int, error) {
-		event := orchestration.WaitForEvent[string](ctx, "go")
+		event := orchestration.NewEvent[string]("go").Wait(ctx)
 		ctx.SetCustomStatus("waiting")
 		if _, err := event.Await(); err != nil {
 			return 0, err

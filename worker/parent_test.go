@@ -123,7 +123,7 @@ func TestParentExecution(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
-		return orchestration.WaitForEvent[string](ctx, "go").Await()
+		return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 	})
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
 		if round < 2 {

@@ -16,7 +16,7 @@ import (
 // races is decided by who holds the first place of its queue once the first select is
 // lost: trace T1 of §7.11.
 var races = orchestration.New("Races", func(ctx *orchestration.Context, _ string) (string, error) {
-	one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
+	one, two := orchestration.NewQueue[string]("q").Dequeue(ctx), orchestration.NewQueue[string]("q").Dequeue(ctx)
 	first, second := ctx.Timer(time.Hour), ctx.Timer(time.Hour)
 	orchestration.SelectAndDrop(one, first)
 	if orchestration.SelectAndDrop(two, second) == 0 {
@@ -141,7 +141,7 @@ func TestChildrenOfOldExecutionsAreStamped(t *testing.T) {
 		return ctx.Info().ParentInstance, nil
 	})
 	family := orchestration.New("Races", func(ctx *orchestration.Context, _ string) (string, error) {
-		one, two := orchestration.Dequeue[string](ctx, "q"), orchestration.Dequeue[string](ctx, "q")
+		one, two := orchestration.NewQueue[string]("q").Dequeue(ctx), orchestration.NewQueue[string]("q").Dequeue(ctx)
 		ctx.Timer(time.Hour)
 		ctx.Timer(time.Hour)
 		orchestration.WaitAny(one, two)

@@ -17,7 +17,7 @@ import (
 // inbox returns the messages that reach it, in order, up to "end".
 var inbox = orchestration.New("Inbox", func(ctx *orchestration.Context, _ string) (string, error) {
 	for seen := ""; ; {
-		message, err := orchestration.Dequeue[string](ctx, "inbox").Await()
+		message, err := orchestration.NewQueue[string]("inbox").Dequeue(ctx).Await()
 		if err != nil || message == "end" {
 			return seen, err
 		}

@@ -30,7 +30,7 @@ func TestApprovalAfterTwoReminders(t *testing.T) {
 	env := orchestrationtest.New(t, patterns.Approval)
 	orchestrationtest.Mock(env, patterns.Remind, func(context.Context, string) (string, error) { return "", nil }).
 		Fails(1, errors.New("no mail server"))
-	env.After(60*time.Hour).Raise(patterns.Decided.Name(), patterns.Decision{Approved: true, By: "Ada"})
+	orchestrationtest.Raise(env.After(60*time.Hour), patterns.Decided, patterns.Decision{Approved: true, By: "Ada"})
 	got, err := orchestrationtest.Run(env, patterns.Approval, "a train ticket")
 	if err != nil || got != "approved by Ada" {
 		t.Errorf("%q, %v", got, err)
@@ -102,10 +102,10 @@ func TestMonitorOfADay(t *testing.T) {
 func TestRoomUntilAllHaveLeft(t *testing.T) {
 	t.Parallel()
 	env := orchestrationtest.New(t, patterns.Room)
-	env.After(time.Minute).Enqueue(patterns.Said.Name(), patterns.Line{From: "Ada", Text: "hello"})
-	env.After(2*time.Minute).Enqueue(patterns.Said.Name(), patterns.Line{From: "Grace", Text: "hi"})
-	env.After(3*time.Minute).Enqueue(patterns.Left.Name(), "Ada")
-	env.After(4*time.Minute).Enqueue(patterns.Left.Name(), "Grace")
+	orchestrationtest.Enqueue(env.After(time.Minute), patterns.Said, patterns.Line{From: "Ada", Text: "hello"})
+	orchestrationtest.Enqueue(env.After(2*time.Minute), patterns.Said, patterns.Line{From: "Grace", Text: "hi"})
+	orchestrationtest.Enqueue(env.After(3*time.Minute), patterns.Left, "Ada")
+	orchestrationtest.Enqueue(env.After(4*time.Minute), patterns.Left, "Grace")
 	lines, err := orchestrationtest.Run(env, patterns.Room, []string{"Ada", "Grace"})
 	if err != nil || lines != 2 {
 		t.Errorf("%d lines, %v", lines, err)

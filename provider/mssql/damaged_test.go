@@ -132,9 +132,9 @@ func newSite(t *testing.T) *site {
 		if again {
 			return "done", nil
 		}
-		orchestration.SetKV(ctx, "key", "value")
+		orchestration.NewKey[string]("key").Set(ctx, "value")
 		ctx.SetCustomStatus("busy")
-		message, enough := orchestration.Dequeue[string](ctx, "messages"), orchestration.WaitForEvent[string](ctx, "enough")
+		message, enough := orchestration.NewQueue[string]("messages").Dequeue(ctx), orchestration.NewEvent[string]("enough").Wait(ctx)
 		slow := orchestration.Activity(ctx, hold, "loser")
 		if _, err := orchestration.Join(
 			orchestration.Activity(ctx, hold, "plain"), orchestration.Activity(ctx, hold, "session", orchestration.InSession(ctx.Info().Instance)),
@@ -175,8 +175,8 @@ func (s *site) damage(t *testing.T, round, index, statement string, want migrate
 	for range 4 { // two losers come later
 		<-s.entered
 	}
-	ok(t, s.client.RaiseEvent(t.Context(), round, "enough", "1"))
-	ok(t, s.client.Enqueue(t.Context(), round, "messages", "1"))
+	ok(t, client.RaiseEvent(t.Context(), s.client, orchestration.NewEvent[string]("enough"), round, "1"))
+	ok(t, client.Enqueue(t.Context(), s.client, orchestration.NewQueue[string]("messages"), round, "1"))
 	for len(s.refused) > 0 {
 		<-s.refused
 	}

@@ -244,9 +244,9 @@ func TestWorkerRole(t *testing.T) {
 		if err != nil {
 			return 0, err
 		}
-		orchestration.SetKV(ctx, "sum", sum)
+		orchestration.NewKey[int]("sum").Set(ctx, sum)
 		ctx.SetCustomStatus("waiting")
-		more, err := orchestration.WaitForEvent[int](ctx, "more").Await()
+		more, err := orchestration.NewEvent[int]("more").Wait(ctx).Await()
 		return sum + more, err
 	})
 	ok(t, w.Register(double, child, parent))
@@ -257,7 +257,7 @@ func TestWorkerRole(t *testing.T) {
 	run, err := client.Start(t.Context(), c, parent, "order", 3)
 	ok(t, err)
 	ok(t, second(c.WaitForCustomStatus(t.Context(), "order", 0)))
-	ok(t, c.RaiseEvent(t.Context(), "order", "more", 4))
+	ok(t, client.RaiseEvent(t.Context(), c, orchestration.NewEvent[int]("more"), "order", 4))
 	got, err := run.Wait(t.Context())
 	if err != nil || got != 10 {
 		t.Errorf("got %d and %v, want 10", got, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/program"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/timeline"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -135,7 +136,9 @@ func (k *killer) start(ctx context.Context, round int) {
 			k.t.Fatal(err)
 		}
 		for _, message := range shape.Messages {
-			if err := unlessBusy(ctx, func() error { return k.client.Enqueue(ctx, instance.ID, shape.Queue, message) }); err != nil {
+			if err := unlessBusy(ctx, func() error {
+				return client.Enqueue(ctx, k.client, orchestration.NewQueue[string](shape.Queue), instance.ID, message)
+			}); err != nil {
 				k.t.Fatal(err)
 			}
 		}

@@ -44,13 +44,13 @@ func noError(ctx *orchestration.Context) time.Time {
 
 func maps1(ctx *orchestration.Context, stock map[string]int) error {
 	for name := range stock { // want `the order of a map`
-		orchestration.SetKV(ctx, name, 1)
+		orchestration.NewKey[int](name).Set(ctx, 1)
 	}
 	for name, count := range stock { // want `the order of a map`
-		orchestration.SetKV(ctx, name, count)
+		orchestration.NewKey[int](name).Set(ctx, count)
 	}
 	for _, count := range stock { // want `the order of a map`
-		orchestration.SetKV(ctx, "last", count)
+		orchestration.NewKey[int]("last").Set(ctx, count)
 	}
 	return nil
 }

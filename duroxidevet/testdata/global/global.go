@@ -42,7 +42,7 @@ func (m *meter) hit() { m.n++ }
 func (m *meter) value() int { return 1 }
 
 func bad(ctx *orchestration.Context, name string) (string, error) {
-	hits++                     // want `a write of hits, which is a variable of the package and outlives this run, is repeated by a replay; use a variable of the function, orchestration.SetKV, or an activity`
+	hits++                     // want `a write of hits, which is a variable of the package and outlives this run, is repeated by a replay; use a variable of the function, an orchestration.Key, or an activity`
 	cache[name] = name         // want `a write of cache`
 	delete(cache, "x")         // want `a write of cache`
 	limits[0] = 7              // want `a write of limits`

@@ -16,7 +16,7 @@ func bad(ctx *orchestration.Context, items []string) (int, error) {
 	go func() { results <- len(items) }() // want `a goroutine runs beside the orchestration in an order that no replay repeats; use orchestration.Go or orchestration.Map`
 	go wait(ctx)                          // want `another goroutine uses the orchestration's context; use orchestration.Go or orchestration.Map`
 	results <- 1                          // want `a send may block on another goroutine`
-	n := <-results                        // want `a receive may block on another goroutine; use orchestration.NewChannel between blocks, and WaitForEvent or Dequeue`
+	n := <-results                        // want `a receive may block on another goroutine; use orchestration.NewChannel between blocks, and an orchestration.Event or Queue`
 	for range results {                   // want `a loop over a channel waits for another goroutine`
 	}
 	select { // want `select waits for channels`

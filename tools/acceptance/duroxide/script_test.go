@@ -82,7 +82,7 @@ var scripted = []worker.Registrable{
 
 var approval = orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
 	ctx.SetCustomStatus("waiting")
-	return orchestration.WaitForEvent[string](ctx, "approval").Await()
+	return orchestration.NewEvent[string]("approval").Wait(ctx).Await()
 })
 
 var countdown = orchestration.New("Countdown", func(ctx *orchestration.Context, n int) (int, error) {
@@ -142,7 +142,7 @@ func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	stop()
-	ts.Check(c.RaiseEvent(ctx, instance, "approval", "yes"))
+	ts.Check(client.RaiseEvent(ctx, c, orchestration.NewEvent[string]("approval"), instance, "yes"))
 	changed := orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
 		ctx.Sleep(time.Hour)
 		return "", nil

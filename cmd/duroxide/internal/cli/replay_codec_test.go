@@ -35,7 +35,7 @@ func TestReplayOfEncodedHistories(t *testing.T) {
 	}
 	whispers := func(suffix string) orchestration.Definition[string, string] {
 		return orchestration.New("Whispers", func(ctx *orchestration.Context, text string) (string, error) {
-			orchestration.SetKV(ctx, "key", text+suffix)
+			orchestration.NewKey[string]("key").Set(ctx, text+suffix)
 			return "", errors.New(text)
 		})
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -48,14 +50,14 @@ input. Without DATA it is null.`,
 	return a.onStore(cmd)
 }
 
-func (a *app) raise(ctx context.Context, s session, instance, event string, data string, force bool) error {
+func (a *app) raise(ctx context.Context, s session, instance, event, data string, force bool) error {
 	if err := s.mustListen(ctx, instance, force); err != nil {
 		return err
 	}
 	if err := s.mustNotDequeue(ctx, instance, event); err != nil {
 		return err
 	}
-	if err := s.RaiseEvent(ctx, instance, event, data); err != nil {
+	if err := client.RaiseEvent(ctx, s.Client, orchestration.NewEvent[string](event), instance, data); err != nil {
 		return err
 	}
 	if a.json {
@@ -95,7 +97,7 @@ func (s session) mustNotDequeue(ctx context.Context, instance, name string) erro
 	}
 	if len(waits) > arrived {
 		return fmt.Errorf("instance %q waits for a message of the queue %q, not for an event, and would never see this; "+
-			"send a message with Client.Enqueue", instance, name)
+			"send a message with client.Enqueue", instance, name)
 	}
 	return nil
 }

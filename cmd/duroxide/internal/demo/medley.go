@@ -15,12 +15,13 @@ var (
 	linger = activity.Declare[int, int]("Linger")
 )
 
-// medleyTag is the tag of an activity that only tagged workers take, notes the queue of a
-// Medley's messages, and guidKey the key of its value.
-const (
-	medleyTag = "medley"
-	notes     = "notes"
-	guidKey   = "guid"
+// medleyTag is the tag of an activity that only tagged workers take.
+const medleyTag = "medley"
+
+// notes is the queue of a Medley's messages, and guidKey the key of its value.
+var (
+	notes   = orchestration.NewQueue[string]("notes")
+	guidKey = orchestration.NewKey[string]("guid")
 )
 
 // AsideOf is the instance that a [Medley] detaches.
@@ -47,7 +48,7 @@ type medleyDone struct {
 var medleyBegins = orchestration.New("Medley",
 	func(ctx *orchestration.Context, _ string) (medleyDone, error) {
 		var done medleyDone
-		by, err := orchestration.WaitForEvent[string](ctx, approval).Await()
+		by, err := approval.Wait(ctx).Await()
 		if err != nil {
 			return done, err
 		}
@@ -56,7 +57,7 @@ var medleyBegins = orchestration.New("Medley",
 		if err != nil {
 			return done, err
 		}
-		orchestration.SetKV(ctx, guidKey, guid)
+		guidKey.Set(ctx, guid)
 		done.GUID, done.By = guid, by
 		own := ctx.Info().Instance
 		orchestration.Detach(ctx, nap, AsideOf(own), "1ms")
@@ -80,7 +81,7 @@ var medleyBegins = orchestration.New("Medley",
 		if done.Dropped, err = dropped(ctx); err != nil {
 			return done, err
 		}
-		note, err := orchestration.Dequeue[string](ctx, notes).Await()
+		note, err := notes.Dequeue(ctx).Await()
 		if err != nil {
 			return done, err
 		}
@@ -102,8 +103,8 @@ func dropped(ctx *orchestration.Context) (int, error) {
 		orchestration.Activity(ctx, linger, 1),
 		orchestration.SubOrchestration(ctx, nap, "1h"),
 		orchestration.SubOrchestration(ctx, tidy, 11),
-		orchestration.Dequeue[string](ctx, "never"),
-		orchestration.WaitForEvent[string](ctx, "never"),
+		orchestration.NewQueue[string]("never").Dequeue(ctx),
+		orchestration.NewEvent[string]("never").Wait(ctx),
 		ctx.Timer(time.Hour),
 	}
 	winner := ctx.Timer(time.Millisecond)
@@ -145,18 +146,18 @@ func undone(ctx *orchestration.Context) (told []int, err error) {
 var medleyEnds = orchestration.New("Medley",
 	func(ctx *orchestration.Context, done medleyDone) (medleyDone, error) {
 		for range 2 {
-			note, err := orchestration.Dequeue[string](ctx, notes).Await()
+			note, err := notes.Dequeue(ctx).Await()
 			if err != nil {
 				return done, err
 			}
 			done.Notes = append(done.Notes, note)
 		}
-		guid, ok, err := orchestration.GetKV[string](ctx, guidKey)
+		guid, ok, err := guidKey.Get(ctx)
 		if err != nil {
 			return done, err
 		}
 		done.SameGUID, done.GUID = ok && guid == done.GUID, ""
-		orchestration.ClearKV(ctx, guidKey)
+		guidKey.Clear(ctx)
 		done.Undone, err = undone(ctx)
 		return done, err
 	}).WithVersion("2.0.0")

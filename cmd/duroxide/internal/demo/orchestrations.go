@@ -16,7 +16,7 @@ var (
 )
 
 // approval is the event that an Approval waits for.
-const approval = "approval"
+var approval = orchestration.NewEvent[string]("approval")
 
 // waiting is an Approval's custom status while it waits.
 const waiting = "waiting for approval"
@@ -68,7 +68,7 @@ var nap = orchestration.New("Nap",
 var approve = orchestration.New("Approval",
 	func(ctx *orchestration.Context, what string) (string, error) {
 		ctx.SetCustomStatus(waiting)
-		by, err := orchestration.WaitForEvent[string](ctx, approval).Await()
+		by, err := approval.Wait(ctx).Await()
 		if err != nil {
 			return "", err
 		}

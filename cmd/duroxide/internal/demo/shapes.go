@@ -85,7 +85,7 @@ func Approval(what, by string) Shape {
 
 // Approve raises the event that an [Approval] waits for.
 func Approve(ctx context.Context, c *client.Client, instance, by string) error {
-	return c.RaiseEvent(ctx, instance, approval, by)
+	return client.RaiseEvent(ctx, c, approval, instance, by)
 }
 
 // Tour is a shape with a sub-orchestration for each leg.
@@ -123,7 +123,7 @@ func Medley(by string) Shape {
 		}),
 		// A built-in activity, ten squares, two refusals, and one of the two children that are
 		// dropped cleans up.
-		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes, Messages: messages, Drops: true,
+		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes.Name(), Messages: messages, Drops: true,
 		Detaches: true, start: starting(medleyBegins.AtVersion(medleyBegins.Version()), ""),
 	}
 }

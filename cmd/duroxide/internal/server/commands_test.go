@@ -303,7 +303,7 @@ func work(t *testing.T, dsn string) {
 	err = w.Register(
 		orchestration.New("Greet", func(_ *orchestration.Context, name string) (string, error) { return "Hello, " + name + "!", nil }),
 		orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
-			return orchestration.WaitForEvent[string](ctx, "approval").Await()
+			return orchestration.NewEvent[string]("approval").Wait(ctx).Await()
 		}),
 	)
 	if err != nil {

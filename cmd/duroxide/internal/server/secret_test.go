@@ -49,15 +49,15 @@ var (
 		return orchestration.Activity(ctx, whisper, how).Await()
 	})
 	whispers = orchestration.New("Whispers", func(ctx *orchestration.Context, round string) (string, error) {
-		event := orchestration.WaitForEvent[string](ctx, "event")
+		event := orchestration.NewEvent[string]("event").Wait(ctx)
 		ctx.SetCustomStatus(secret)
-		orchestration.SetKV(ctx, "key", secret)
+		orchestration.NewKey[string]("key").Set(ctx, secret)
 		for _, how := range []string{"", " fails", " panics"} {
 			_, _ = orchestration.Activity(ctx, whisper, secret+how).Await()
 			_, _ = orchestration.SubOrchestration(ctx, child, secret+how).Await()
 		}
 		if round == secret { // two messages of three are carried along
-			if _, err := orchestration.Dequeue[string](ctx, "queue").Await(); err != nil {
+			if _, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await(); err != nil {
 				return "", err
 			}
 			if _, err := event.Await(); err != nil {
@@ -65,7 +65,7 @@ var (
 			}
 			return "", orchestration.ContinueAsNew(ctx, secret+" again")
 		}
-		_, err := orchestration.Dequeue[string](ctx, "queue").Await()
+		_, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await()
 		return secret, err
 	})
 )
@@ -101,14 +101,14 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	completes, fails := start(whispers, "completes", secret), start(child, "fails", secret+" fails")
 	cancelled, waits := start(whispers, "cancelled", secret), start(whispers, "waits", secret)
 	for _, send := range []error{
-		clients.Enqueue(ctx, "completes", "queue", secret),
-		clients.Enqueue(ctx, "completes", "queue", secret), awaitStatus(ctx, clients, "completes"),
+		client.Enqueue(ctx, clients, orchestration.NewQueue[string]("queue"), "completes", secret),
+		client.Enqueue(ctx, clients, orchestration.NewQueue[string]("queue"), "completes", secret), awaitStatus(ctx, clients, "completes"),
 	} {
 		if send != nil {
 			t.Fatal(send)
 		}
 	}
-	if err := clients.RaiseEvent(ctx, "completes", "event", secret); err != nil {
+	if err := client.RaiseEvent(ctx, clients, orchestration.NewEvent[string]("event"), "completes", secret); err != nil {
 		t.Fatal(err)
 	}
 	result, err := completes.Wait(ctx)
@@ -133,7 +133,7 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	stop()
 	running.Wait()
 	start(whispers, "queued", secret)
-	if err := errors.Join(clients.RaiseEvent(ctx, "waits", "event", secret), clients.Cancel(ctx, "waits", secret)); err != nil {
+	if err := errors.Join(client.RaiseEvent(ctx, clients, orchestration.NewEvent[string]("event"), "waits", secret), clients.Cancel(ctx, "waits", secret)); err != nil {
 		t.Fatal(err)
 	}
 }
