@@ -60,7 +60,7 @@ func (e *env) untouched(instance, rule string) {
 	e.Helper()
 	e.lockHeld(instance, rule)
 	e.sameEvents(e.history(instance, 1), []provider.Event{started(instance, 1)}, rule)
-	e.statusIs(instance, nil, 0, rule)
+	e.hasStatus(instance, nil, 0, rule)
 	e.kvIs(instance, "k", nil, rule)
 	work := e.claim(provider.FetchWorkParams{LockTimeout: held}, 90, rule)
 	e.fetchNoWork(provider.FetchWorkParams{}, rule)
@@ -75,7 +75,7 @@ func (e *env) happened(instance, rule string) {
 	e.Helper()
 	want := append([]provider.Event{started(instance, 1)}, everything(instance).HistoryDelta...)
 	e.sameEvents(e.history(instance, 1), want, rule)
-	e.statusIs(instance, new("50%"), 1, rule)
+	e.hasStatus(instance, new("50%"), 1, rule)
 	e.kvIs(instance, "k", new("v"), rule)
 	e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, rule)
 	e.fetchNoWork(provider.FetchWorkParams{}, rule)
@@ -84,20 +84,6 @@ func (e *env) happened(instance, rule string) {
 		samePtr(e, e.execution(instance, 1).Output, new("done"), rule)
 	}
 	e.batch(e.fetchInstance("next", held), rule, startItem("next"))
-}
-
-// statusIs asserts an instance's custom status; version 0 is none yet.
-func (e *env) statusIs(instance string, status *string, version uint64, rule string) {
-	e.Helper()
-	got, err := e.p.GetCustomStatus(e.ctx, instance, 0)
-	e.ok(err, "§5.16: GetCustomStatus")
-	if version == 0 {
-		e.check(got == nil, rule, "custom status %+v, want none", got)
-		return
-	}
-	e.check(got != nil, rule, "no custom status, want version %d", version)
-	same(e, got.Version, version, rule)
-	samePtr(e, got.Status, status, rule)
 }
 
 // kvIs asserts the current value of a key.

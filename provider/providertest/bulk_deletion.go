@@ -148,7 +148,7 @@ func bulkDeletesKeys(e *env) {
 		e.create(instance)
 		e.kvIs(instance, "old", nil, ruleBulkLikeSingle)
 		e.kvIs(instance, "fresh", nil, ruleBulkLikeSingle)
-		e.statusIs(instance, nil, 0, ruleBulkLikeSingle)
+		e.hasStatus(instance, nil, 0, ruleBulkLikeSingle)
 		e.finish(instance, provider.StatusCompleted, "out")
 		e.wake(instance)
 		same(e, len(e.fetchInstance(instance, held).Item.KVSnapshot), 0, ruleBulkLikeSingle)
@@ -203,7 +203,7 @@ func bulkLeavesOthers(e *env) {
 	for _, instance := range []string{"other", "other-child"} {
 		e.kvIs(instance, "old", new("1"), ruleBulkIDs)
 		e.kvIs(instance, "fresh", new("2"), ruleBulkIDs)
-		e.statusIs(instance, new("half"), 1, ruleBulkIDs)
+		e.hasStatus(instance, new("half"), 1, ruleBulkIDs)
 	}
 	e.ackWork(work)
 	e.commit(turn, provider.AckOrchestrationParams{})

@@ -107,7 +107,7 @@ func cancelledContext(e *env) {
 	e.happened("A", ruleCancelledContext)
 }
 
-// A fetch that waits ends with its context, and says why. A store that does not wait has
+// A fetch that waits ends with its context, says why, and takes nothing. A store that does not wait has
 // nothing to say.
 func waitingFetchIsTold(e *env) {
 	for name, fetch := range map[string]func(ctx context.Context) error{
@@ -120,14 +120,20 @@ func waitingFetchIsTold(e *env) {
 			return err
 		},
 	} {
-		ctx, cancel := context.WithCancelCause(e.ctx)
+		cancelled, cancel := context.WithCancelCause(e.ctx)
 		stop := time.AfterFunc(50*time.Millisecond, func() { cancel(errShutdown) })
-		if err := fetch(ctx); err != nil || e.config.LongPolling {
-			e.contextEnded(ctx, err, name)
+		timed, end := context.WithTimeout(e.ctx, 50*time.Millisecond)
+		for _, ctx := range []context.Context{cancelled, timed} {
+			if err := fetch(ctx); err != nil || e.config.LongPolling {
+				e.contextEnded(ctx, err, name)
+			}
 		}
 		stop.Stop()
 		cancel(nil)
+		end()
 	}
+	e.enqueue(startItem("A"))
+	e.fetchInstance("A", held)
 }
 
 // cutOffs is how many calls a scenario cuts off.
@@ -171,7 +177,7 @@ func cutOffTurns(e *env) {
 			}
 		}
 		same(e, len(e.history(instance, 1)), 5, ruleWhole)
-		e.statusIs(instance, new("50%"), 1, ruleWhole)
+		e.hasStatus(instance, new("50%"), 1, ruleWhole)
 		e.kvIs(instance, "k", new("v"), ruleWhole)
 		next := e.fetchInstance(instance, held)
 		e.batch(next, ruleWhole, raised(instance, "self"))

@@ -80,7 +80,7 @@ func twoHandlesShare(e *env) {
 	second.permanent(second.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{})),
 		provider.ErrInvalidLockToken, ruleOneAck)
 	same(&second, len(second.read("A")), 2, rule)
-	second.statusIs("A", new("50%"), 1, rule)
+	second.hasStatus("A", new("50%"), 1, rule)
 
 	work := first.fetchWork(held)
 	second.fetchNoWork(provider.FetchWorkParams{}, rulePeekLock)

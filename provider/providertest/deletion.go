@@ -26,11 +26,8 @@ func deletion() category {
 		{"running_descendant_refuses_the_tree", deleteRunningDescendant},
 		{"between_executions_needs_no_force", deleteBetween},
 		{"all_executions_are_counted", deleteCountsAll},
-		{"kv_and_delta_are_gone", deleteKV},
-		{"sessions_stay", deleteKeepsSessions},
 		{"other_instances_stay", deleteKeepsOthers},
 		{"locked_instance_is_free_again", deleteFreesLock},
-		{"renew_and_abandon_of_a_deleted_turn_fail", deleteRenewFails},
 		{"recreation_starts_at_execution_one", deleteRecreate},
 		{"stale_turn_after_recreation", deleteStaleTurn},
 		{"messages_to_a_deleted_instance_are_orphans", deleteOrphanMessages},
@@ -301,50 +298,6 @@ func deleteCountsAll(e *env) {
 	}, ruleDeleteCount)
 	same(e, e.metrics(), provider.SystemMetrics{}, ruleDelete)
 	same(e, e.depths(), provider.QueueDepths{}, ruleDelete)
-}
-
-// deleteKV: committed keys and the running execution's changes are gone for
-// readers and for a successor.
-func deleteKV(e *env) {
-	e.create("order", event("order", 1, 2, setKey("committed", "1")))
-	e.continueAsNew("order")
-	e.turn("order", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{event("order", 2, 2, setKey("delta", "2"))}})
-	e.delete("order", true)
-	empty := func(when string) {
-		e.Helper()
-		all, err := e.p.GetKVAllValues(e.ctx, "order")
-		e.check(err == nil && len(all) == 0, ruleDelete, "%s: keys %v, error %v", when, all, err)
-	}
-	empty("after the deletion")
-	e.create("order")
-	empty("after recreation")
-	e.finish("order", provider.StatusContinuedAsNew, "next")
-	same(e, len(e.fetchInstance("order", held).Item.KVSnapshot), 0, ruleDelete)
-	empty("after the recreated instance's first execution")
-}
-
-// deleteKeepsSessions: a session outlives the instance whose activity claimed it:
-// its owner keeps it until the lease ends.
-func deleteKeepsSessions(e *env) {
-	const rule = "§6.16: sessions: untouched; cleaned up later"
-	inSession := func(instance string) provider.ActivityExecuteItem {
-		item := activityItem(instance, 2)
-		item.SessionID = new("session")
-		return item
-	}
-	owner := func(id string) provider.FetchWorkParams {
-		return provider.FetchWorkParams{
-			LockTimeout: held, Session: &provider.SessionFetchConfig{OwnerID: id, LockTimeout: held},
-		}
-	}
-	e.create("order")
-	e.enqueueWork(inSession("order"))
-	e.fetchWorkWith(owner("one"))
-	e.delete("order", true)
-	e.enqueueWork(inSession("other"))
-	e.fetchNoWork(owner("two"), rule)
-	got := e.tryFetchWorkWith(owner("one"))
-	e.check(got != nil, rule, "the session's owner cannot fetch its next activity")
 }
 
 // deleteKeepsOthers: instances whose ids merely resemble the deleted one keep

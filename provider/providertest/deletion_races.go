@@ -51,17 +51,6 @@ func staleActivity(e *env) {
 	same(e, len(e.fetchInstance("order", held).Item.Messages), 1, rule)
 }
 
-// deleteRenewFails: every use of the turn's token is refused as unknown.
-func deleteRenewFails(e *env) {
-	e.create("order")
-	e.wake("order")
-	token := e.fetchInstance("order", held).LockToken
-	e.delete("order", true)
-	e.permanent(e.p.RenewOrchestrationItemLock(e.ctx, token, held), provider.ErrInvalidLockToken, ruleTurnLost)
-	e.permanent(e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: token}),
-		provider.ErrInvalidLockToken, ruleTurnLost)
-}
-
 // deleteStaleTurn: the token of a turn of the old life stays invalid, even while
 // the successor is locked by another turn.
 func deleteStaleTurn(e *env) {
@@ -83,10 +72,18 @@ func deleteStaleTurn(e *env) {
 	e.commit(fresh, provider.AckOrchestrationParams{})
 }
 
+// forceDelete deletes an instance beside other calls.
+func (e *env) forceDelete(instance string) error {
+	return patiently(func() error {
+		_, err := e.p.Admin().DeleteInstance(e.ctx, instance, true)
+		return err
+	})
+}
+
 // deleteRacesAck: whether the turn's ack or the deletion comes first, nothing of
 // the instance is left.
 func deleteRacesAck(e *env) {
-	admin := e.admin()
+	e.admin()
 	for i := range 15 {
 		instance := fmt.Sprintf("order-%d", i)
 		e.create(instance)
@@ -94,10 +91,7 @@ func deleteRacesAck(e *env) {
 		got := e.fetchInstance(instance, held)
 		e.together(2, func(i int) error {
 			if i == 0 {
-				return patiently(func() error {
-					_, err := admin.DeleteInstance(e.ctx, instance, true)
-					return err
-				})
+				return e.forceDelete(instance)
 			}
 			err := patiently(func() error {
 				return e.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{
@@ -121,17 +115,14 @@ func deleteRacesAck(e *env) {
 // deleteRacesWorker: whether a worker's ack or the deletion comes first, no
 // completion is left behind for a successor.
 func deleteRacesWorker(e *env) {
-	admin := e.admin()
+	e.admin()
 	for i := range 15 {
 		instance := fmt.Sprintf("order-%d", i)
 		e.createWithActivities(instance, 2)
 		work := e.fetchWork(held)
 		e.together(2, func(i int) error {
 			if i == 0 {
-				return patiently(func() error {
-					_, err := admin.DeleteInstance(e.ctx, instance, true)
-					return err
-				})
+				return e.forceDelete(instance)
 			}
 			err := patiently(func() error {
 				return e.p.AckWorkItem(e.ctx, work.LockToken, completedItem(instance, 2))
@@ -150,7 +141,7 @@ func deleteRacesWorker(e *env) {
 // stops the deletion, or is deleted with the root, or outlives it; no instance is
 // ever left half.
 func deleteRacesChild(e *env) {
-	admin := e.admin()
+	e.admin()
 	for i := range 15 {
 		root, child := fmt.Sprintf("root-%d", i), fmt.Sprintf("child-%d", i)
 		e.create(root)
@@ -161,10 +152,7 @@ func deleteRacesChild(e *env) {
 		var deleted error
 		e.together(2, func(i int) error {
 			if i == 0 {
-				deleted = patiently(func() error {
-					_, err := admin.DeleteInstance(e.ctx, root, true)
-					return err
-				})
+				deleted = e.forceDelete(root)
 				return nil
 			}
 			return patiently(func() error {

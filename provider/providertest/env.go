@@ -65,11 +65,16 @@ func (e *env) full() provider.Store {
 	return s
 }
 
-// needing makes scenarios be skipped, before they do anything, for a store that has only the plain contract.
+// needing makes scenarios be skipped for a store that has only the plain contract.
 func needing(scenarios []scenario) []scenario {
+	return skipped(func(e *env) { e.full() }, scenarios)
+}
+
+// skipped makes scenarios be skipped, before they do anything, where check skips.
+func skipped(check func(*env), scenarios []scenario) []scenario {
 	for i, s := range scenarios {
 		scenarios[i].run = func(e *env) {
-			e.full()
+			check(e)
 			s.run(e)
 		}
 	}

@@ -78,7 +78,7 @@ func duplicateEventRejected(e *env) {
 func missingInstance(e *env) {
 	same(e, len(e.read("ghost")), 0, ruleUnknown)
 	same(e, len(e.history("ghost", 1)), 0, "§5.6: unknown execution → empty list")
-	e.statusIs("ghost", nil, 0, "§5.16: if the instance exists …; otherwise nil")
+	e.hasStatus("ghost", nil, 0, "§5.16: if the instance exists …; otherwise nil")
 	e.kvIs("ghost", "k", nil, "§5.17: unknown instance or key → nil, no error")
 	all, err := e.p.GetKVAllValues(e.ctx, "ghost")
 	e.ok(err, "§5.18: unknown instance → empty map")

@@ -17,7 +17,6 @@ func instanceCreation() category {
 
 		{"name_and_version_create_only_together", nameAndVersionTogether},
 		{"name_and_version_follow_the_latest_ack", nameAndVersionFollow},
-		{"parent_is_never_overwritten", parentNeverOverwritten},
 		{"child_of_a_deleted_parent_can_be_created", childOfDeletedParent},
 
 		{"no_version_is_invented", noVersionInvented},
@@ -30,7 +29,6 @@ const (
 	ruleNoCreate    = "§5.9: MUST NOT create an instance row, and MUST NOT require one"
 	ruleNameFrom    = "§5.1 step 10: instance row exists: name and version from row"
 	ruleBoth        = "§5.2 step 3: only if both name and version are given"
-	ruleParent      = "§5.2 step 3: the parent of an existing row is never overwritten"
 )
 
 // The metadata's name and version make the instance, whatever the start message
@@ -141,18 +139,6 @@ func nameAndVersionFollow(e *env) {
 	e.enqueue(raised("A", "go"))
 	got := e.fetchInstance("A", held)
 	same(e, got.Item.OrchestrationName+" "+got.Item.Version, "Renamed 2.0.0", ruleCreates)
-}
-
-// An instance keeps the parent it was created with, whatever later acks say.
-func parentNeverOverwritten(e *env) {
-	e.create("p1")
-	e.create("p2")
-	e.createChild("p1", "child")
-	again := created()
-	again.ParentInstanceID = new("p2")
-	e.turn("child", provider.AckOrchestrationParams{Metadata: again})
-	e.turn("child", provider.AckOrchestrationParams{Metadata: created()})
-	samePtr(e, e.info("child").ParentInstanceID, new("p1"), ruleParent)
 }
 
 // A child whose parent was deleted before the child's first turn still gets its

@@ -1,8 +1,6 @@
 package providertest
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -11,17 +9,14 @@ import (
 // longPolling checks how long an idle fetch takes, and what ends the wait of a store
 // that honours PollTimeout. Waiting is optional, waiting too long is not.
 func longPolling() category {
-	return category{"long polling", []scenario{
+	return category{"long polling", append([]scenario{
 		{"short_poll_returns_immediately", shortPoll(fetchesOrchestrations)},
 		{"long_poll_waits_for_timeout", longPoll(fetchesOrchestrations)},
 		{"fetch_respects_timeout_upper_bound", pollIsBounded},
 		{"short_poll_work_item_returns_immediately", shortPoll(fetchesWork)},
 		{"long_poll_work_item_waits_for_timeout", longPoll(fetchesWork)},
-
+	}, skipped((*env).needsLongPolling, []scenario{
 		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},
-		{"long_poll_delivers_what_becomes_due", longPollSeesDue},
-		{"long_poll_ends_with_its_context", longPollEndsWithContext},
-
 		{"turn_whose_lease_ends", waitsForLease},
 		{"turn_whose_renewed_lease_ends", waitsForRenewedLease},
 		{"abandoned_turn", waitsForAbandon},
@@ -39,7 +34,7 @@ func longPolling() category {
 		{"activity_behind_those_of_other_tags", waitsForTag},
 		{"activity_that_is_abandoned", waitsForAbandonedWork},
 		{"activity_that_a_turn_schedules", waitsForScheduledWork},
-	}}
+	})...)}
 }
 
 const (
@@ -111,80 +106,10 @@ func pollIsBounded(e *env) {
 	}
 }
 
-// A fetch that may wait returns a message that is queued while it waits.
+// A fetch that may wait returns what is queued while it waits.
 func longPollSeesMessage(e *env) {
-	e.needsLongPolling()
-	e.together(2, func(i int) error {
-		if i == 1 {
-			time.Sleep(e.lease / 4)
-			return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0)
-		}
-		got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
-			LockTimeout: held, PollTimeout: e.patience(),
-		})
-		if err == nil && got == nil {
-			return violation(ruleLongPoll, "nothing within %v, although a message came after %v", e.patience(), e.lease/4)
-		}
-		return err
-	})
-	e.together(2, func(i int) error {
-		if i == 1 {
-			time.Sleep(e.lease / 4)
-			return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2))
-		}
-		got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-		if err == nil && got == nil {
-			return violation(ruleLongPoll, "nothing within %v, although an activity came after %v", e.patience(), e.lease/4)
-		}
-		return err
-	})
-}
-
-// A fetch that may wait returns what becomes available by time alone: a delayed
-// message and an expired lease.
-func longPollSeesDue(e *env) {
-	e.needsLongPolling()
-	due := time.Now().Add(e.lease)
-	e.enqueueLater(startItem("A"), e.lease)
-	turn, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
-	e.ok(err, ruleLongPoll)
-	e.check(turn != nil, ruleLongPoll, "nothing within %v, although a start was due after %v", e.patience(), e.lease)
-	e.notBefore(due, ruleDelay)
-
-	e.enqueueWork(activityItem("A", 2))
-	due = time.Now().Add(e.lease)
-	e.fetchWork(e.lease)
-	work, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-	e.ok(err, ruleLongPoll)
-	e.check(work != nil, ruleLongPoll, "nothing within %v, although a lease ended after %v", e.patience(), e.lease)
-	e.notBefore(due, ruleLease)
-}
-
-// A waiting fetch returns when its context ends, with an error that says so, and
-// takes nothing.
-func longPollEndsWithContext(e *env) {
-	e.needsLongPolling()
-	const rule = "Provider: a cancelled context is reported as a retryable error that wraps the context's error"
-	for name, fetch := range map[string]func(ctx context.Context) error{
-		"orchestration": func(ctx context.Context) error {
-			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
-			return err
-		},
-		"activity": func(ctx context.Context) error {
-			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
-			return err
-		},
-	} {
-		ctx, cancel := context.WithTimeout(e.ctx, e.lease/4)
-		start := time.Now()
-		err := fetch(ctx)
-		took := time.Since(start)
-		cancel()
-		e.check(errors.Is(err, context.DeadlineExceeded) && provider.IsRetryable(err), rule, "%s fetch: %v", name, err)
-		e.check(took < e.patience()/2, rule, "%s fetch ended after %v, its context after %v", name, took, e.lease/4)
-	}
-	e.enqueue(startItem("A"))
-	e.fetchInstance("A", held)
+	e.waitForTurn(func() error { return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0) })
+	e.waitForWork(func() error { return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2)) })
 }
 
 // needsLongPolling skips the scenario when the store answers at once.
@@ -248,7 +173,6 @@ func (e *env) meanwhile(event, wait func() error) {
 
 // A turn whose holder is gone is taken over when the lease ends.
 func waitsForLease(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	due := time.Now().Add(e.lease)
@@ -260,7 +184,6 @@ func waitsForLease(e *env) {
 
 // A renewal during the wait counts, also one that ends the lease sooner.
 func waitsForRenewedLease(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := e.fetchInstance("A", held)
@@ -269,7 +192,6 @@ func waitsForRenewedLease(e *env) {
 
 // A turn that is given up can be taken at once.
 func waitsForAbandon(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := e.fetchInstance("A", held)
@@ -280,7 +202,6 @@ func waitsForAbandon(e *env) {
 
 // A turn that is given up for a while can be taken after it.
 func waitsForAbandonDelay(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := e.fetchInstance("A", held)
@@ -295,7 +216,6 @@ func waitsForAbandonDelay(e *env) {
 // Messages that were queued, hidden, long before the wait become visible during it, of an
 // instance that exists and of one that starts.
 func waitsForOldMessages(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	due := time.Now().Add(e.lease)
 	e.enqueueLater(raised("A", "first"), e.lease)
@@ -309,7 +229,6 @@ func waitsForOldMessages(e *env) {
 
 // What came for an instance during its turn can be taken when the turn is committed.
 func waitsForAck(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := e.fetchInstance("A", held)
@@ -320,7 +239,6 @@ func waitsForAck(e *env) {
 
 // What a turn sends to another instance arrives with its commit.
 func waitsForTurnsMessages(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{startItem("B")}})
@@ -330,7 +248,6 @@ func waitsForTurnsMessages(e *env) {
 
 // So does an activity's result.
 func waitsForResult(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.enqueueWork(activityItem("A", 2))
 	work := e.fetchWork(held)
@@ -340,7 +257,6 @@ func waitsForResult(e *env) {
 
 // Messages without an instance can be taken when a history that began is appended.
 func waitsForAppendedStart(e *env) {
-	e.needsLongPolling()
 	e.enqueue(raised("A", "early"))
 	got := e.waitForTurn(func() error { return e.p.AppendWithExecution(e.ctx, "A", 1, []provider.Event{started("A", 1)}) })
 	e.batch(got, ruleNotices, raised("A", "early"))
@@ -348,7 +264,6 @@ func waitsForAppendedStart(e *env) {
 
 // They can be taken with their start, which is sent during the wait and hidden for a while.
 func waitsForDelayedStart(e *env) {
-	e.needsLongPolling()
 	e.enqueue(raised("A", "early"))
 	got := e.waitForTurn(func() error { return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), e.lease) })
 	e.batch(got, ruleNotices, raised("A", "early"), startItem("A"))
@@ -356,7 +271,6 @@ func waitsForDelayedStart(e *env) {
 
 // An activity whose worker is gone is taken over when the lease ends.
 func waitsForWorkLease(e *env) {
-	e.needsLongPolling()
 	e.enqueueWork(plain(1))
 	due := time.Now().Add(e.lease)
 	e.fetchWork(e.lease)
@@ -367,7 +281,6 @@ func waitsForWorkLease(e *env) {
 
 // A renewal during the wait counts, also one that ends the lease sooner.
 func waitsForRenewedWorkLease(e *env) {
-	e.needsLongPolling()
 	e.enqueueWork(plain(1))
 	work := e.fetchWork(held)
 	e.waitForWork(func() error { return e.p.RenewWorkItemLock(e.ctx, work.LockToken, e.lease) })
@@ -375,7 +288,6 @@ func waitsForRenewedWorkLease(e *env) {
 
 // What is queued for a session can be taken by anybody when its owner's lease ends.
 func waitsForSessionLease(e *env) {
-	e.needsLongPolling()
 	e.enqueueWork(inSession("s", 1), inSession("s", 2))
 	due := time.Now().Add(e.lease)
 	e.claim(ownerFor("ann", held, e.lease), 1, ruleUnclaimed)
@@ -387,7 +299,6 @@ func waitsForSessionLease(e *env) {
 // The owner may end the session sooner during the wait: by a renewal, or by taking
 // another of its activities for less time.
 func waitsForRenewedSessionLease(e *env) {
-	e.needsLongPolling()
 	e.enqueueWork(inSession("s", 1), inSession("s", 2))
 	e.claim(owner("ann"), 1, ruleUnclaimed)
 	e.waitForWorkWith(owner("bob"), func() error {
@@ -404,7 +315,6 @@ func waitsForRenewedSessionLease(e *env) {
 
 // An activity with the tag that is waited for is found among others that come before it.
 func waitsForTag(e *env) {
-	e.needsLongPolling()
 	gpu, err := provider.Tags("gpu")
 	e.ok(err, ruleNotices)
 	got := e.waitForWorkWith(provider.FetchWorkParams{LockTimeout: held, Tags: gpu}, func() error {
@@ -420,7 +330,6 @@ func waitsForTag(e *env) {
 
 // An activity that is given up can be taken, at once or after its delay.
 func waitsForAbandonedWork(e *env) {
-	e.needsLongPolling()
 	e.enqueueWork(activityItem("A", 2))
 	for _, delay := range []time.Duration{0, e.lease} {
 		work := e.fetchWork(held)
@@ -433,7 +342,6 @@ func waitsForAbandonedWork(e *env) {
 
 // An activity that a turn schedules can be taken when the turn is committed.
 func waitsForScheduledWork(e *env) {
-	e.needsLongPolling()
 	e.create("A")
 	e.wake("A")
 	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{activityItem("A", 2)}})

@@ -23,7 +23,6 @@ func management() category {
 		{"get_instance_stats_kv_delta_only", getStatsDeltaOnly},
 		{"get_instance_stats_kv_merged", getStatsMerged},
 
-		{"updated_at_moves_with_each_ack", updatedAtMoves},
 		{"list_instances_newest_first", listNewestFirst},
 		{"list_by_status_newest_first", listStatusNewestFirst},
 		{"unknown_status_matches_nothing", listUnknownStatus},
@@ -36,7 +35,6 @@ func management() category {
 		{"info_parent_never_overwritten", infoParentStays},
 		{"execution_info_of_unknown", executionUnknown},
 		{"execution_times", executionTimes},
-		{"running_status_has_no_completion_time", runningHasNoCompletion},
 		{"execution_event_count", executionEventCount},
 		{"latest_execution_id", latestExecutionID},
 		{"metrics_between_executions", metricsBetween},

@@ -148,7 +148,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"cancels before it schedules", "§5.2 step",
-			[]string{"cancellation/worker_items_are_inserted_before_cancelling"},
+			[]string{"cancellation/same_activity_in_worker_items_and_cancelled_is_noop"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.CancelledActivities = slices.DeleteFunc(slices.Clone(turn.CancelledActivities), func(a provider.ActivityRef) bool {
 					return slices.ContainsFunc(turn.WorkerItems, func(item provider.WorkItem) bool {
@@ -165,7 +165,7 @@ func turnMutants() []mutant {
 		},
 		{
 			"loses the sessions of the activities that a turn schedules", "§5.2 step 12",
-			[]string{"sessions/session_preserved_through_ack_orchestration_item"},
+			[]string{"queue semantics/worker_items_keep_session_and_tag"},
 			ackWith(eachActivity(func(work *provider.ActivityExecuteItem) { work.SessionID = nil })),
 		},
 		{

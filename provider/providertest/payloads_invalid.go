@@ -45,7 +45,7 @@ func invalidUTF8InColumns(e *env) {
 		event("A", 1, 4, provider.KeyValueSet{Key: "gone" + good, Value: good}),
 		event("A", 1, 5, provider.KeyValueCleared{Key: "gone" + good}),
 	}, ruleInvalid)
-	e.statusIs("A", new(good), 1, ruleInvalid)
+	e.hasStatus("A", new(good), 1, ruleInvalid)
 	for _, key := range []string{good, bad} {
 		// A key is found by the text that it was set by.
 		e.kvIs("A", key, new(good), ruleInvalid)
@@ -76,7 +76,7 @@ func nonTextMeetsNobody(e *env) {
 	}})
 	same(e, len(e.read(bad)), 0, ruleOtherByte)
 	same(e, len(e.history(bad, 1)), 0, ruleOtherByte)
-	e.statusIs(bad, nil, 0, ruleOtherByte)
+	e.hasStatus(bad, nil, 0, ruleOtherByte)
 	e.kvIs(bad, "k", nil, ruleOtherByte)
 	same(e, len(e.all(bad)), 0, ruleOtherByte)
 	e.noInstance(bad, ruleOtherByte)

@@ -87,7 +87,7 @@ func textsInColumns(e *env) {
 			event(instance, 1, 2, provider.CustomStatusUpdated{Status: new(text)}),
 			event(instance, 1, 3, provider.KeyValueSet{Key: "k" + text, Value: text, LastUpdatedAtMs: baseMs}),
 		}})
-		e.statusIs(instance, new(text), 1, ruleTexts)
+		e.hasStatus(instance, new(text), 1, ruleTexts)
 		e.kvIs(instance, "k"+text, new(text), ruleTexts)
 		e.enqueue(raised(instance, "go"))
 		got := e.fetchInstance(instance, held)
@@ -158,7 +158,7 @@ func (e *env) separate(rule string, ids ...string) {
 		same(e, len(events), 2, rule)
 		e.sameText(events[0].InstanceID, id, rule, "instance of the event")
 		same(e, events[0].Kind.(provider.OrchestrationStarted).Input, strconv.Itoa(i), rule)
-		e.statusIs(id, new(strconv.Itoa(i)), 1, rule)
+		e.hasStatus(id, new(strconv.Itoa(i)), 1, rule)
 		work := e.work(e.fetchWork(held))
 		e.sameText(work.Instance, id, rule, "instance of the activity")
 		same(e, work.ID, uint64(i), rule)

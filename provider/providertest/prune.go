@@ -32,7 +32,6 @@ func prune() category {
 		{"old_running_execution_stays", pruneOldRunning},
 		{"between_executions_the_current_one_stays", pruneBetween},
 		{"instance_row_and_custom_status_stay", pruneKeepsInstance},
-		{"kv_stays", pruneKeepsKV},
 		{"queues_stay", pruneKeepsQueues},
 		{"lock_stays", pruneKeepsLock},
 		{"other_instances_stay", pruneKeepsOthers},
@@ -260,24 +259,6 @@ func pruneKeepsInstance(e *env) {
 	e.hasStatus("order", new("50 %"), 1, rulePruneStay)
 }
 
-// pruneKeepsKV: keys written by a pruned execution stay, as do the changes of the
-// running one.
-func pruneKeepsKV(e *env) {
-	const rule = "§6.18: pruning the execution that wrote a key keeps the key"
-	e.create("order", event("order", 1, 2, setKey("old", "1")))
-	e.continueAsNew("order")
-	e.turn("order", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{
-		event("order", 2, 2, setKey("new", "2")),
-	}})
-	same(e, e.prune("order", provider.PruneOptions{}).ExecutionsDeleted, 1, rulePruneKeep)
-	all, err := e.p.GetKVAllValues(e.ctx, "order")
-	e.ok(err, "§5.18: GetKVAllValues")
-	e.sameValue(all, map[string]string{"old": "1", "new": "2"}, rule, "live view")
-	e.wake("order")
-	e.sameValue(e.fetchInstance("order", held).Item.KVSnapshot,
-		map[string]provider.KVEntry{"old": {Value: "1", LastUpdatedAtMs: baseMs}}, rule, "snapshot")
-}
-
 // pruneKeepsQueues: messages and activities of a pruned execution stay queued.
 func pruneKeepsQueues(e *env) {
 	e.createWithActivities("order", 2)
@@ -469,11 +450,7 @@ func pruneBulkDuringDeletions(e *env) {
 		if i == 0 {
 			defer close(deleted)
 			for _, instance := range slices.Backward(instances) {
-				err := patiently(func() error {
-					_, err := admin.DeleteInstance(e.ctx, instance, true)
-					return err
-				})
-				if err != nil {
+				if err := e.forceDelete(instance); err != nil {
 					return err
 				}
 			}

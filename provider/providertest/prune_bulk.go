@@ -55,7 +55,7 @@ func pruneBulkKeepsInstance(e *env) {
 	e.pruneBulk(provider.InstanceFilter{}, provider.PruneOptions{})
 	e.sameValue([]provider.InstanceInfo{e.info("root"), e.info("child")}, before, rulePruneLikeSingle, "instances")
 	for _, instance := range []string{"root", "child"} {
-		e.statusIs(instance, new("half"), 1, rulePruneLikeSingle)
+		e.hasStatus(instance, new("half"), 1, rulePruneLikeSingle)
 	}
 }
 

@@ -27,7 +27,6 @@ func sessionClaimScenarios() []scenario {
 		{"session_and_tag_both_apply", sessionAndTagBothApply},
 		{"item_passed_over_by_tag_claims_no_session", itemPassedOverByTagClaimsNoSession},
 		{"sessions_span_instances", sessionsSpanInstances},
-		{"session_preserved_through_ack_orchestration_item", sessionPreservedThroughAck},
 		{"hidden_session_item_is_skipped", hiddenSessionItemIsSkipped},
 		{"hidden_session_item_returns_to_its_place", hiddenSessionItemReturnsToItsPlace},
 		{"instance_deletion_leaves_sessions", instanceDeletionLeavesSessions},
@@ -357,20 +356,6 @@ func sessionsSpanInstances(e *env) {
 	e.ackWork(e.claim(owner("ann"), 1, ruleUnclaimed))
 	e.fetchNoWork(owner("bob"), ruleForeign)
 	same(e, e.work(e.claim(owner("ann"), 2, ruleOwned)).Instance, "invoice", ruleOwned)
-}
-
-// An activity that a turn schedules keeps its session.
-func sessionPreservedThroughAck(e *env) {
-	const rule = "§5.2 step 12: insert, visible now, attempt 0, identity/session/tag columns from the item"
-	e.createWith("order", provider.AckOrchestrationParams{
-		WorkerItems: []provider.WorkItem{inSession("s", 2), inSession("s", 3), plain(4)},
-	})
-	e.claim(noSession(), 4, rule)
-	got := e.claim(owner("ann"), 2, rule)
-	samePtr(e, e.work(got).SessionID, new("s"), rule)
-	same(e, got.AttemptCount, 1, rule)
-	e.fetchNoWork(owner("bob"), rule)
-	e.claim(owner("ann"), 3, rule)
 }
 
 // While an item is hidden after abandon, its session goes on with the next one.
