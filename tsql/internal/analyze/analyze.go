@@ -30,6 +30,7 @@
 //   - arithmetic.go: where arithmetic that fails is NULL rather than an error.
 //   - functions.go: calls of functions; what the built-in ones take and yield is in package builtin.
 //   - infer.go: types of the parameters of annotated queries, from the places where they stand.
+//   - names.go: what names stand for, for those who ask about nothing else.
 //
 // Findings go through [analyzer.found]; whatever is tried out first is run under [analyzer.quietly].
 package analyze
@@ -126,6 +127,8 @@ type Column struct {
 	Types []sqltype.Type
 	// unsaid says that the server doesn't know that the column isn't NULL: a table that is made of it allows NULL.
 	unsaid bool
+	// origin is the column of a table whose value it is as it stands; nil for anything else.
+	origin *catalog.Column
 }
 
 // A Flow says in which order result sets can come: a deterministic automaton over the columns that a client sees. State

@@ -38,6 +38,8 @@ type analyzer struct {
 	ansi ansiSettings
 	// except lists the modules that are excluded: what is wrong in them is no finding, but makes them unknown.
 	except catalog.Names
+	// names is told what names stand for; nil if nobody asks.
+	names *Names
 }
 
 // read is an object that is read, and whether arithmetic that fails yields NULL in it.
@@ -177,6 +179,8 @@ type typed struct {
 	literal *syntax.Literal
 	// param is the annotated query's parameter that the expression is, if its type is not known yet.
 	param *inferred
+	// origin is the column of a table that the expression is; nil for any other.
+	origin *catalog.Column
 }
 
 // bad says that a finding has been reported, or that the expression is a parameter without a type so far.

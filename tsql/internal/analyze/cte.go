@@ -75,6 +75,9 @@ func (a *analyzer) recursion(s *scope, c *syntax.CTE, set *syntax.SetOperation) 
 	anchor.rows, anchor.keys, anchor.bad = Many, nil, anchor.bad || !all
 	a.rename(s.env, &anchor, c.Columns)
 	if anchor.bad {
+		if a.names != nil {
+			a.steps(s, c, &anchor, parts)
+		}
 		return anchor
 	}
 	for {

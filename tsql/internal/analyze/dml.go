@@ -87,6 +87,13 @@ func (src *source) dropsDuplicates() bool {
 //	DELETE o FROM dbo.orders AS o WHERE …            -- the alias
 //	DELETE dbo.orders FROM dbo.orders AS o WHERE …   -- the same table: o is meant, if it is read once
 func (a *analyzer) target(s *scope, t syntax.TableSource, found []*source) *source {
+	src := a.targetOf(s, t, found)
+	a.names.read(t, src)
+	return src
+}
+
+// targetOf is target, which tells what the name means.
+func (a *analyzer) targetOf(s *scope, t syntax.TableSource, found []*source) *source {
 	ref, ok := t.(*syntax.TableRef)
 	if !ok {
 		v, ok := t.(*syntax.VariableTable)
@@ -132,7 +139,7 @@ func (a *analyzer) target(s *scope, t syntax.TableSource, found []*source) *sour
 //
 // Of MERGE only some rows have both: missing makes the columns nullable.
 func (src *source) as(name string, missing bool) *source {
-	out := &source{relation: src.relation, name: name, table: src.table}
+	out := &source{relation: src.relation, name: name, table: src.table, pseudo: true}
 	if missing {
 		makeNullable([]*source{out})
 	}
@@ -186,6 +193,7 @@ func (a *analyzer) checkWritable(e *env, name syntax.Ident, c *catalog.Column) b
 // targetColumn finds a column of a target, or reports it and returns -1.
 func (a *analyzer) targetColumn(e *env, target *source, name syntax.Ident) int {
 	i := target.column(name.Value)
+	a.names.fill(name, target)
 	if i < 0 && !target.bad {
 		a.failName(e, name.Span, addColumn, "%s has no column %s", cmpName(target), name.Value)
 		a.meant(name.Value, columnNames(target))
@@ -386,6 +394,7 @@ func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syn
 // In @v = column = x both get the new value.
 func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) int {
 	column := -1
+	a.names.assign(as.Column, target)
 	if as.Column != nil {
 		name := as.Column.Parts[len(as.Column.Parts)-1]
 		column = a.targetColumn(s.env, target, name)

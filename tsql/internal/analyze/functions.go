@@ -103,6 +103,9 @@ func (a *analyzer) userFunction(s *scope, c *syntax.Call) typed {
 	}
 	f := a.cat.Function(full)
 	name := c.Name.Last().Value
+	if f == nil {
+		a.nameArguments(s, c)
+	}
 	switch {
 	case f == nil && len(c.Name.Parts) == 1:
 		a.failServer(s.env, c.Name.Span, "use another one, or wrap it in a function of a script",

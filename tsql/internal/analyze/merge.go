@@ -26,7 +26,7 @@ func (a *analyzer) merge(e *env, s *syntax.Merge) (rowset, bool) {
 	out.merge = true
 	rest := make([]*source, len(from.sources))
 	for i, src := range from.sources {
-		rest[i] = &source{relation: src.relation, name: src.name, schema: src.schema, at: src.at, table: src.table}
+		rest[i] = &source{relation: src.relation, name: src.name, schema: src.schema, at: src.at, table: src.table, copyOf: src}
 	}
 	if does["NOT MATCHED BY SOURCE"] {
 		makeNullable(rest)

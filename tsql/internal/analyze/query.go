@@ -248,6 +248,7 @@ func (a *analyzer) orderBy(s *scope, q *syntax.Query, out *result) {
 		}
 		if ref, ok := x.(*syntax.ColumnRef); ok && len(ref.Parts) == 1 {
 			if i := out.column(ref.Parts[0].Value); i >= 0 {
+				a.orderName(out, ref)
 				a.sorted(s.env, out.columns[i].Type, item.Span, "ORDER BY")
 				continue
 			}
@@ -324,10 +325,15 @@ func (a *analyzer) isSelected(out *result, x syntax.Expr) bool {
 
 // isOfFirst reports whether an expression behind a set operation is one of the select list of the first query, with or
 // without the qualifier that it has there.
-func (a *analyzer) isOfFirst(first *result, x syntax.Expr) bool {
-	if first == nil {
-		return false
+func (a *analyzer) isOfFirst(first *result, x syntax.Expr) (is bool) {
+	if first != nil {
+		a.unnamed(func() { is = a.isOf(first, x) })
 	}
+	return is
+}
+
+// isOf is isOfFirst of a query that there is.
+func (a *analyzer) isOf(first *result, x syntax.Expr) bool {
 	var ref *syntax.ColumnRef
 	if c, ok := x.(*syntax.ColumnRef); ok {
 		if _, ok := a.local(first.selectScope, c); !ok {

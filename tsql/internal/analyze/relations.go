@@ -15,7 +15,7 @@ func (a *analyzer) tableRelation(t *catalog.Table, lenient bool) relation {
 	a.computeColumns(t)
 	rel := relation{changed: t.Changed}
 	for i, c := range t.Columns {
-		rel.columns = append(rel.columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable || lenient && c.Fails, Span: c.Span})
+		rel.columns = append(rel.columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable || lenient && c.Fails, Span: c.Span, origin: &t.Columns[i]})
 		if c.Hidden {
 			rel.hidden = append(rel.hidden, make([]bool, i+1-len(rel.hidden))...)
 			rel.hidden[i] = true
@@ -78,9 +78,9 @@ func (a *analyzer) readsComputed(e *env, t *catalog.Table, x syntax.Expr) bool {
 // A view with a mistake may be met first below gen:columns, which answers gaps of its own statement and would otherwise
 // take those of the view with it.
 func (a *analyzer) loudly(f func()) {
-	outer := a.found
-	a.found = a.root
-	defer func() { a.found = outer }()
+	outer, names := a.found, a.names
+	a.found, a.names = a.root, nil // its names are not those that somebody asks about
+	defer func() { a.found, a.names = outer, names }()
 	f()
 }
 

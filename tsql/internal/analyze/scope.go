@@ -71,6 +71,8 @@ type source struct {
 	lateral bool // right of an APPLY: its keys hold among the rows for one row of the left side
 	// refined marks the columns of which WHERE has shown that they are not NULL.
 	refined map[int]bool
+	pseudo  bool    // inserted or deleted of an OUTPUT clause
+	copyOf  *source // the same table of FROM, for another clause
 }
 
 // cte is one common table expression; those defined before it follow.
@@ -85,13 +87,11 @@ type cte struct {
 }
 
 // find looks a common table expression up.
-func (c *cte) find(name string) *relation {
-	for ; c != nil; c = c.outer {
-		if same(c.name, name) {
-			return c.rel
-		}
+func (c *cte) find(name string) *cte {
+	for c != nil && !same(c.name, name) {
+		c = c.outer
 	}
-	return nil
+	return c
 }
 
 // grouping is what a grouped query may refer to outside its aggregates.
@@ -148,7 +148,7 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 		return typed{}
 	}
 	column := at.source.columns[at.column]
-	t := typed{Type: column.Type, Nullable: column.Nullable}
+	t := typed{Type: column.Type, Nullable: column.Nullable, origin: column.origin}
 	if at.column < len(at.source.params) {
 		t.param = at.source.params[at.column]
 	}
@@ -173,6 +173,7 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 // where order_id is a column of the outer table: right by the rules, so that no finding can be made of it here.
 func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 	name := ref.Parts[len(ref.Parts)-1]
+	a.names.look(s, ref)
 	for at := s; at != nil; at = at.outer {
 		candidates := at.qualified(ref.Parts[:len(ref.Parts)-1])
 		var places []place
@@ -182,6 +183,12 @@ func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 					places = append(places, place{src, i})
 				}
 			}
+		}
+		switch {
+		case len(places) > 0:
+			a.names.refer(ref, places[0].source)
+		case len(ref.Parts) > 1 && len(candidates) > 0:
+			a.names.refer(ref, candidates[0])
 		}
 		switch {
 		case len(places) == 1:

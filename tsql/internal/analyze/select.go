@@ -127,7 +127,7 @@ func (a *analyzer) selectList(s *scope, q *syntax.Select) result {
 				continue
 			}
 			out.bad = out.bad || t.bad()
-			c := Column{Name: itemName(item), Type: t.Type, Nullable: t.Nullable, Span: item.Span, unsaid: !a.createdNotNull(list, x)}
+			c := Column{Name: itemName(item), Type: t.Type, Nullable: t.Nullable, Span: item.Span, unsaid: !a.createdNotNull(list, x), origin: t.origin}
 			out.add(c, t, x)
 		}
 	}

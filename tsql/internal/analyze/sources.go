@@ -93,6 +93,7 @@ func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 		a.fail(s.env, src.Range(), "", "this kind of table isn't supported")
 		one = &source{relation: relation{bad: true}, at: src.Range()}
 	}
+	a.names.read(src, one)
 	return joined{sources: []*source{one}, some: one.rows == One}
 }
 
@@ -176,12 +177,14 @@ func (a *analyzer) tableRef(s *scope, ref *syntax.TableRef) *source {
 		src.name = ref.Alias.Value
 	}
 	if len(ref.Name.Parts) == 1 {
-		if rel := s.ctes.find(ref.Name.Parts[0].Value); rel != nil {
-			src.relation = *rel
+		if c := s.ctes.find(ref.Name.Parts[0].Value); c != nil {
+			src.relation = *c.rel
+			a.names.readCTE(ref, src, c)
 			return src
 		}
 	}
 	src.relation, src.table = a.object(s.env, ref.Name)
+	a.names.readObject(ref, src, s.env.trigger)
 	if ref.Versions {
 		// A key tells rows apart at any one moment; over a span of time each has as many versions as it had changes. A
 		// view applies the clause to the tables in it, and what it says of its rows holds as little.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -144,13 +145,13 @@ func (u *unit) owes(title string) bool {
 // tables are the names of the stored tables that a unit reads or writes, in the order of the text.
 func (u *unit) tables() []string {
 	var names []string
-	add := func(s *tableSource) {
-		if name := s.tableName(); s != nil && s.table != nil && u.catalog.Table(name) != nil && !slices.Contains(names, name.Name) {
+	add := func(s *analyze.ReadTable) {
+		if name := s.StoredName(); name.Name != "" && s.Table != nil && u.catalog.Table(name) != nil && !slices.Contains(names, name.Name) {
 			names = append(names, name.Name)
 		}
 	}
 	for t := range syntax.All[*syntax.TableRef](u.node) {
-		add(u.sources[t])
+		add(u.Tables[t])
 	}
 	for _, s := range u.writes() {
 		written, _ := u.target(s)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -72,13 +73,13 @@ func conjuncts(x syntax.Expr) []syntax.Expr {
 
 // fixesKey says whether equalities among the comparisons fix all columns of one of a table's keys, so that at most one
 // row is meant for each row of whatever the columns are compared with.
-func (u *unit) fixesKey(source *tableSource, comparisons iter.Seq[*syntax.Compare]) bool {
+func (u *unit) fixesKey(source *analyze.ReadTable, comparisons iter.Seq[*syntax.Compare]) bool {
 	fixed := u.fixed(source, comparisons)
-	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool { return covers(fixed, k.Columns) })
+	return slices.ContainsFunc(source.Table.Keys, func(k catalog.Key) bool { return covers(fixed, k.Columns) })
 }
 
 // fixed are the columns of a table, folded, that comparisons say the value of.
-func (u *unit) fixed(source *tableSource, comparisons iter.Seq[*syntax.Compare]) map[string]bool {
+func (u *unit) fixed(source *analyze.ReadTable, comparisons iter.Seq[*syntax.Compare]) map[string]bool {
 	fixed := map[string]bool{}
 	for c := range comparisons {
 		if c.Op != "=" {
@@ -87,8 +88,8 @@ func (u *unit) fixed(source *tableSource, comparisons iter.Seq[*syntax.Compare])
 		for _, side := range []syntax.Expr{c.X, c.Y} {
 			// The column must be this table's: the key of a joined one says nothing about how many rows of this one
 			// match.
-			if ref, ok := syntax.Unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
-				fixed[catalog.Fold(u.refs[ref].column.Name)] = true
+			if ref, ok := syntax.Unparen(side).(*syntax.ColumnRef); ok && u.Refs[ref].Source == source && u.Refs[ref].Column != nil {
+				fixed[catalog.Fold(u.Refs[ref].Column.Name)] = true
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func covers(fixed map[string]bool, key []string) bool {
 
 // target returns the source that a statement writes, and its tree node. Both are nil for statements that write
 // nothing of the kind.
-func (u *unit) target(s syntax.Stmt) (*tableSource, syntax.TableSource) {
+func (u *unit) target(s syntax.Stmt) (*analyze.ReadTable, syntax.TableSource) {
 	var t syntax.TableSource
 	switch s := s.(type) {
 	case *syntax.Insert:
@@ -116,7 +117,7 @@ func (u *unit) target(s syntax.Stmt) (*tableSource, syntax.TableSource) {
 	default:
 		return nil, nil
 	}
-	return u.sources[t], t
+	return u.Tables[t], t
 }
 
 // writesStored says whether a statement changes rows of the database, rather than of a table variable or temp table.
@@ -135,7 +136,7 @@ func (u *unit) writesStored(s syntax.Stmt) bool {
 		return false
 	}
 	source, _ := u.target(s)
-	return source != nil && (source.kind == objectSource || source.kind == querySource)
+	return source != nil && (source.Kind == analyze.StoredTable || source.Kind == analyze.QueryTable)
 }
 
 // writes returns the statements of a unit that change stored rows, in the order of the text. Statements inside of
@@ -148,24 +149,6 @@ func (u *unit) writes() []syntax.Stmt {
 		}
 	}
 	return out
-}
-
-// tableName returns the name of a stored table, "" in both parts for anything else. The catalog's spelling is
-// preferred. Of a table that no script defines the name stands as written, with a schema if it had one; the zero name
-// is the name of no table, so that two unknown sources may compare as equal: callers look at Name first.
-func (s *tableSource) tableName() catalog.Name {
-	switch {
-	case s == nil || s.kind != objectSource:
-		return catalog.Name{}
-	case s.table != nil:
-		return s.table.Name
-	case s.ref != nil && len(s.ref.Name.Parts) == 2:
-		return catalog.Name{Schema: s.ref.Name.Parts[0].Value, Name: s.ref.Name.Parts[1].Value}
-	case s.ref != nil:
-		return catalog.Name{Name: last(s.ref.Name).Value}
-	default:
-		return catalog.Name{}
-	}
 }
 
 // hinted says whether a table is read with one of the hints. The parser keeps the names of hints in upper case.

@@ -29,6 +29,14 @@ type index struct {
 	isType bool
 }
 
+// column returns a column of the table by its name; nil if it isn't known.
+func (ix *index) column(name string) *catalog.Column {
+	if ix.def == nil {
+		return nil
+	}
+	return ix.def.Column(name)
+}
+
 // collectIndexes finds the indexes of all scripts, in the order of the text. Those of ALTER TABLE ADD and CREATE
 // INDEX are on tables that another script may define, and of which the catalog may know nothing.
 func collectIndexes(s *session) []index {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/directive"
@@ -78,12 +79,12 @@ func checkSchemas(p *pass) {
 		if p.Options.Schema == "" && !u.module() && !p.annotated(u) {
 			continue // a script that runs once: only who configures a schema wants it everywhere
 		}
-		for ref, source := range u.sources {
+		for ref, source := range u.Tables {
 			// A name that stands for an alias of FROM, a CTE or a temp table needs no schema.
-			// source.ref is t where the name itself was looked up. Where it differs the name is one of an alias, as
+			// source.Ref is t where the name itself was looked up. Where it differs the name is one of an alias, as
 			// in UPDATE u.
 			t, ok := ref.(*syntax.TableRef)
-			if ok && source.kind == objectSource && (source.ref == t || len(t.Name.Parts) > 1) {
+			if ok && source.Kind == analyze.StoredTable && (source.Ref == t || len(t.Name.Parts) > 1) {
 				p.checkSchema(u, "table", t.Name)
 			}
 		}
@@ -285,16 +286,16 @@ func bareStar(q *syntax.Query) bool {
 // system's ($action, $rowguid).
 func checkQualified(p *pass) {
 	for _, u := range p.units {
-		for n, ref := range u.refs {
-			if len(n.Parts) > 1 || ref.visible < 2 || ref.exempt || strings.HasPrefix(n.Parts[0].Value, "$") {
+		for n, ref := range u.Refs {
+			if len(n.Parts) > 1 || ref.Visible < 2 || ref.Exempt || strings.HasPrefix(n.Parts[0].Value, "$") {
 				continue
 			}
 			name, fix := n.Parts[0].Value, "write its table or alias before it"
 			// The resolver may know whose column it is; then the fix can be pasted.
-			if ref.source != nil && ref.source.name != "" {
-				fix = "write " + ref.source.name + "." + name
+			if ref.Source != nil && ref.Source.Name != "" {
+				fix = "write " + ref.Source.Name + "." + name
 			}
-			p.report(u, n.Span, fix, "column %s is not qualified, and %s are read here", name, diag.Count(ref.visible, "table"))
+			p.report(u, n.Span, fix, "column %s is not qualified, and %s are read here", name, diag.Count(ref.Visible, "table"))
 		}
 	}
 }

@@ -118,7 +118,7 @@ func checkSeeksOfTargets(p *pass) {
 			return
 		}
 		for t := range syntax.All[*syntax.TableRef](n) {
-			if target != syntax.TableSource(t) && (written == nil || written.ref != t) {
+			if target != syntax.TableSource(t) && (written == nil || written.Ref != t) {
 				continue
 			}
 			for _, h := range t.Hints {

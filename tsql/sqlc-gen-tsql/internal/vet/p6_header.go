@@ -132,7 +132,7 @@ func checkLockSections(p *pass) {
 		// By name and not by source: the same table twice is one table to lock.
 		for _, s := range u.writes() {
 			source, _ := u.target(s)
-			if name := source.tableName(); name.Name != "" {
+			if name := source.StoredName(); name.Name != "" {
 				tables[name.Key()] = true
 			}
 		}

@@ -21,9 +21,9 @@ var spellingRules = []Rule{{
 // names follow the collation of the server's databases, too.
 func checkSpelling(p *pass) {
 	for _, u := range p.units {
-		for _, use := range u.uses {
-			if use.written != use.defined {
-				p.report(u, use.at, "write "+use.defined, "%s %s is defined as %s", use.what, use.written, use.defined)
+		for _, use := range u.Uses {
+			if use.Written != use.Defined {
+				p.report(u, use.At, "write "+use.Defined, "%s %s is defined as %s", use.What, use.Written, use.Defined)
 			}
 		}
 		for n := range syntax.All[*syntax.ObjectName](u.node) {

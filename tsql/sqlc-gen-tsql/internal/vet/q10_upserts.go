@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -153,10 +154,10 @@ func (p *pass) checkUpdateFirst(u *unit, update *syntax.Update, insert *syntax.I
 	target, _ := u.target(insert)
 	updated, _ := u.target(update)
 	// An insert into another table is no upsert, whatever was updated before.
-	if handled[insert] || target == nil || updated == nil || !u.writesStored(insert) || target.tableName() != updated.tableName() {
+	if handled[insert] || target == nil || updated == nil || !u.writesStored(insert) || target.StoredName() != updated.StoredName() {
 		return
 	}
-	if updated.ref == nil || !holdsRange(updated.ref) {
+	if updated.Ref == nil || !holdsRange(updated.Ref) {
 		p.report(u, head(u, update), "WITH (UPDLOCK, HOLDLOCK) on the table that is updated",
 			"another caller may insert the same row between this UPDATE and the INSERT")
 	}
@@ -170,8 +171,8 @@ func (p *pass) checkNotExists(u *unit, tests syntax.Node, insert *syntax.Insert,
 	}
 	for exists := range syntax.All[*syntax.Exists](tests) {
 		for t := range syntax.All[*syntax.TableRef](exists) {
-			source := u.sources[t]
-			if source != nil && source.kind == objectSource && source.tableName() == target.tableName() && !holdsRange(t) {
+			source := u.Tables[t]
+			if source != nil && source.Kind == analyze.StoredTable && source.StoredName() == target.StoredName() && !holdsRange(t) {
 				p.report(u, t.Span, "WITH (UPDLOCK, HOLDLOCK), in one transaction with the INSERT",
 					"another caller may insert the same row between this test and the INSERT")
 			}

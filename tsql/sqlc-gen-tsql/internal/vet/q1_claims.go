@@ -94,8 +94,8 @@ func (p *pass) checkClaim(u *unit, s syntax.Stmt) {
 // reachedByKey says whether the conditions around a table fix all columns of one of its keys. Of a table that isn't
 // known, only TOP tells that rows are looked for.
 func (u *unit) reachedByKey(s syntax.Stmt, t *syntax.TableRef) bool {
-	source := u.sources[t]
-	if source == nil || source.table == nil {
+	source := u.Tables[t]
+	if source == nil || source.Table == nil {
 		return !hasTop(s)
 	}
 	return u.fixesKey(source, syntax.All[*syntax.Compare](s))

@@ -173,7 +173,7 @@ func checkWaits(p *pass) {
 			if written == nil || is[*syntax.Insert](s) || l.free || !l.touches && len(from) > 0 {
 				continue
 			}
-			at := written.ref
+			at := written.Ref
 			if at == nil {
 				at, _ = node.(*syntax.TableRef)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -166,8 +167,8 @@ type lockedTable struct {
 // out, for they lock nothing until the end of the transaction.
 func (o *lockOrder) locks(s syntax.Stmt) []lockedTable {
 	var out []lockedTable
-	add := func(source *tableSource, at diag.Span) {
-		name := source.tableName()
+	add := func(source *analyze.ReadTable, at diag.Span) {
+		name := source.StoredName()
 		place := slices.IndexFunc(o.Options.LockOrder, func(t string) bool { return among([]string{t}, name) })
 		if place >= 0 {
 			out = append(out, lockedTable{at, place})
@@ -175,8 +176,8 @@ func (o *lockOrder) locks(s syntax.Stmt) []lockedTable {
 	}
 	written, node := o.u.target(s)
 	for t := range syntax.All[*syntax.TableRef](s) {
-		if hinted(t, "UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "TABLOCKX") && o.u.sources[t] != written {
-			add(o.u.sources[t], t.Span)
+		if hinted(t, "UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "TABLOCKX") && o.u.Tables[t] != written {
+			add(o.u.Tables[t], t.Span)
 		}
 	}
 	if written != nil {

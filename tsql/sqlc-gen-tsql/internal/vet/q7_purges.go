@@ -64,7 +64,7 @@ func (u *unit) oneRow(d *syntax.Delete) bool {
 	source, _ := u.target(d)
 	// With several tables in FROM a row is deleted if any combination matches, which conditions on the key don't
 	// bound in an obvious way.
-	if source == nil || source.table == nil || len(d.From) > 1 {
+	if source == nil || source.Table == nil || len(d.From) > 1 {
 		return false
 	}
 	return u.fixesKey(source, func(yield func(*syntax.Compare) bool) {

@@ -3,6 +3,7 @@ package vet
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -115,8 +116,8 @@ func (j *joins) from(list []syntax.TableSource, placed bool) {
 func (j *joins) source(s syntax.TableSource, placed bool) {
 	switch s := s.(type) {
 	case *syntax.TableRef:
-		if t := j.u.sources[s]; !placed && t != nil && t.kind == objectSource && !hinted(s, "FORCESEEK") {
-			j.report(j.u, s.Span, "add LOOP JOIN to OPTION (…), or FORCESEEK", "the plan that is kept may read all of %s", t.tableName())
+		if t := j.u.Tables[s]; !placed && t != nil && t.Kind == analyze.StoredTable && !hinted(s, "FORCESEEK") {
+			j.report(j.u, s.Span, "add LOOP JOIN to OPTION (…), or FORCESEEK", "the plan that is kept may read all of %s", t.StoredName())
 		}
 	case *syntax.FunctionTable:
 		if !placed && s.Call != nil && len(s.Call.Name.Parts) > 1 {
@@ -140,13 +141,13 @@ func (j *joins) source(s syntax.TableSource, placed bool) {
 func checkFilters(p *pass) {
 	for _, u := range p.units {
 		for t := range syntax.All[*syntax.TableRef](u.node) {
-			source := u.sources[t]
-			if source == nil || source.table == nil || source.kind != objectSource {
+			source := u.Tables[t]
+			if source == nil || source.Table == nil || source.Kind != analyze.StoredTable {
 				continue
 			}
 			for _, h := range t.Hints {
-				if where := filter(source.table, h); where != nil && !u.implies(source, where) {
-					p.report(u, h.Span, "add the condition of the filter", "the index holds only some rows of %s, and this query does not say that it wants no others", source.tableName())
+				if where := filter(source.Table, h); where != nil && !u.implies(source, where) {
+					p.report(u, h.Span, "add the condition of the filter", "the index holds only some rows of %s, and this query does not say that it wants no others", source.StoredName())
 				}
 			}
 		}
@@ -169,7 +170,7 @@ func filter(table *catalog.Table, h syntax.Option) syntax.Expr {
 }
 
 // implies says whether a unit states every part of a filter about a source in the same words.
-func (u *unit) implies(source *tableSource, where syntax.Expr) bool {
+func (u *unit) implies(source *analyze.ReadTable, where syntax.Expr) bool {
 	switch x := syntax.Unparen(where).(type) {
 	case *syntax.Logical:
 		return x.Op != "AND" || u.implies(source, x.X) && u.implies(source, x.Y)
@@ -194,9 +195,9 @@ func (u *unit) implies(source *tableSource, where syntax.Expr) bool {
 }
 
 // isColumn says whether an expression is a column of the source, the one that another names without saying whose it is.
-func (u *unit) isColumn(source *tableSource, x, named syntax.Expr) bool {
+func (u *unit) isColumn(source *analyze.ReadTable, x, named syntax.Expr) bool {
 	ref, ok := syntax.Unparen(x).(*syntax.ColumnRef)
 	name, isRef := syntax.Unparen(named).(*syntax.ColumnRef)
-	return ok && isRef && u.refs[ref].source == source && u.refs[ref].column != nil &&
-		catalog.Fold(u.refs[ref].column.Name) == catalog.Fold(name.Parts[len(name.Parts)-1].Value)
+	return ok && isRef && u.Refs[ref].Source == source && u.Refs[ref].Column != nil &&
+		catalog.Fold(u.Refs[ref].Column.Name) == catalog.Fold(name.Parts[len(name.Parts)-1].Value)
 }

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -111,8 +112,8 @@ func checkFixedPlans(p *pass) {
 		queue := ""
 		for t := range syntax.All[*syntax.TableRef](n) {
 			_, target := u.target(s)
-			if source := u.sources[t]; (!is[*syntax.Insert](s) || target != syntax.Node(t)) && among(p.Options.QueueTables, source.tableName()) {
-				queue = source.tableName().Name
+			if source := u.Tables[t]; (!is[*syntax.Insert](s) || target != syntax.Node(t)) && among(p.Options.QueueTables, source.StoredName()) {
+				queue = source.StoredName().Name
 			}
 		}
 		fixed := false
@@ -130,19 +131,19 @@ func checkEither(p *pass) {
 	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
 		_, target := u.target(s) // Q9-write is about it
 		for t := range syntax.All[*syntax.TableRef](n) {
-			source := u.sources[t]
-			if source == nil || source.table == nil || !among(p.Options.QueueTables, source.tableName()) ||
+			source := u.Tables[t]
+			if source == nil || source.Table == nil || !among(p.Options.QueueTables, source.StoredName()) ||
 				target == syntax.Node(t) || hinted(t, "INDEX", "FORCESEEK") || u.reachedByKey(s, t) {
 				continue
 			}
 			fixed, sought := u.fixed(source, syntax.All[*syntax.Compare](n)), 0
-			for _, ix := range source.table.Indexes {
+			for _, ix := range source.Table.Indexes {
 				if covers(fixed, ix.Columns[:1]) {
 					sought++
 				}
 			}
 			if sought > 1 {
-				p.report(u, t.Span, "add INDEX (…)", "the plan is free to come to %s by any of %d indexes", source.tableName(), sought)
+				p.report(u, t.Span, "add INDEX (…)", "the plan is free to come to %s by any of %d indexes", source.StoredName(), sought)
 			}
 		}
 	})
@@ -155,24 +156,24 @@ func checkSame(p *pass) {
 		targets := map[*syntax.TableRef]bool{}
 		for s := range syntax.All[syntax.Stmt](u.node) {
 			written, node := u.target(s)
-			if ref, ok := node.(*syntax.TableRef); ok && (is[*syntax.Insert](s) || written != nil && written.ref != nil && written.ref != ref) {
+			if ref, ok := node.(*syntax.TableRef); ok && (is[*syntax.Insert](s) || written != nil && written.Ref != nil && written.Ref != ref) {
 				targets[ref] = true
 			}
 		}
 		named, free := map[string]bool{}, []*syntax.TableRef{}
 		for t := range syntax.All[*syntax.TableRef](u.node) {
-			s := u.sources[t]
+			s := u.Tables[t]
 			switch {
-			case s == nil || s.table == nil || s.kind != objectSource || targets[t]:
-			case len(s.table.Indexes) < 2 || !among(p.Options.HotTables, s.tableName()):
+			case s == nil || s.Table == nil || s.Kind != analyze.StoredTable || targets[t]:
+			case len(s.Table.Indexes) < 2 || !among(p.Options.HotTables, s.StoredName()):
 			case hinted(t, "INDEX", "FORCESEEK"):
-				named[s.tableName().Key()] = true
+				named[s.StoredName().Key()] = true
 			default:
 				free = append(free, t)
 			}
 		}
 		for _, t := range free {
-			if name := u.sources[t].tableName(); named[name.Key()] {
+			if name := u.Tables[t].StoredName(); named[name.Key()] {
 				p.report(u, t.Span, "add INDEX or FORCESEEK", "%s is reached by a named index elsewhere, and by any here", name)
 			}
 		}
@@ -183,20 +184,20 @@ func checkSame(p *pass) {
 func checkWrites(p *pass) {
 	p.statements(func(u *unit, s syntax.Stmt, _ syntax.Node) {
 		written, node := u.target(s)
-		if written == nil || written.table == nil || written.kind != objectSource || is[*syntax.Insert](s) ||
-			len(written.table.Indexes) < 2 || !among(p.Options.HotTables, written.tableName()) {
+		if written == nil || written.Table == nil || written.Kind != analyze.StoredTable || is[*syntax.Insert](s) ||
+			len(written.Table.Indexes) < 2 || !among(p.Options.HotTables, written.StoredName()) {
 			return
 		}
-		at := written.ref
+		at := written.Ref
 		if at == nil {
 			at, _ = node.(*syntax.TableRef)
 		}
 		switch {
 		case at == nil:
 		case !hinted(at, "INDEX", "FORCESEEK"):
-			p.report(u, at.Span, "add INDEX or FORCESEEK", "the plan is free to come to %s by any index", written.tableName())
+			p.report(u, at.Span, "add INDEX or FORCESEEK", "the plan is free to come to %s by any index", written.StoredName())
 		case !hinted(at, "ROWLOCK"):
-			p.report(u, at.Span, "add ROWLOCK", "this write may begin with a lock of all of %s", written.tableName())
+			p.report(u, at.Span, "add ROWLOCK", "this write may begin with a lock of all of %s", written.StoredName())
 		}
 	})
 }
@@ -205,12 +206,12 @@ func checkWrites(p *pass) {
 func checkKeys(p *pass) {
 	p.statements(func(u *unit, _ syntax.Stmt, n syntax.Node) {
 		for t := range syntax.All[*syntax.TableRef](n) {
-			source := u.sources[t]
-			if source == nil || source.table == nil || source.kind != objectSource || !among(p.Options.HotTables, source.tableName()) || hinted(t, "INDEX", "FORCESEEK") {
+			source := u.Tables[t]
+			if source == nil || source.Table == nil || source.Kind != analyze.StoredTable || !among(p.Options.HotTables, source.StoredName()) || hinted(t, "INDEX", "FORCESEEK") {
 				continue
 			}
 			fixed, unique, clustered := u.fixed(source, syntax.All[*syntax.Compare](n)), "", false
-			for _, ix := range source.table.Indexes {
+			for _, ix := range source.Table.Indexes {
 				switch {
 				case !covers(fixed, ix.Columns):
 				case ix.Clustered:
@@ -220,7 +221,7 @@ func checkKeys(p *pass) {
 				}
 			}
 			if unique != "" && !clustered {
-				p.report(u, t.Span, "add INDEX ("+unique+")", "the plan is free to read all of %s", source.tableName())
+				p.report(u, t.Span, "add INDEX ("+unique+")", "the plan is free to read all of %s", source.StoredName())
 			}
 		}
 	})
@@ -250,8 +251,8 @@ func checkJoins(p *pass) {
 // hot is the name of a hot table on one side of a join, empty if there is none.
 func (p *pass) hot(u *unit, side syntax.TableSource) string {
 	for t := range syntax.All[*syntax.TableRef](side) {
-		if source := u.sources[t]; source != nil && source.kind == objectSource && among(p.Options.HotTables, source.tableName()) {
-			return source.tableName().String()
+		if source := u.Tables[t]; source != nil && source.Kind == analyze.StoredTable && among(p.Options.HotTables, source.StoredName()) {
+			return source.StoredName().String()
 		}
 	}
 	return ""
@@ -260,7 +261,7 @@ func (p *pass) hot(u *unit, side syntax.TableSource) string {
 // joinsLocal says whether a table variable is on one side of a join.
 func (u *unit) joinsLocal(side syntax.TableSource) bool {
 	for t := range syntax.All[syntax.TableSource](side) {
-		if source := u.sources[t]; source != nil && source.kind == localSource {
+		if source := u.Tables[t]; source != nil && source.Kind == analyze.LocalTable {
 			return true
 		}
 	}

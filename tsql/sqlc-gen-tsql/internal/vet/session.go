@@ -24,9 +24,10 @@ type session struct {
 // A unit is code that runs as one: the body of a module, or what a batch holds besides. Variables, temp tables and
 // the transaction don't outlive it as far as a reader can see, so that names and flow are resolved within it.
 type unit struct {
-	*resolver
+	*analyze.Names
 
-	script *syntax.Script
+	catalog *catalog.Catalog // nil if nobody has made one
+	script  *syntax.Script
 	// node is the module's statement, or the batch without its modules. Walking it comes by everything in the unit,
 	// parameters and options included.
 	node syntax.Node
@@ -56,9 +57,10 @@ func newSession(in Input) *session {
 			s.sets[in.Scripts[i].File] = set
 		}
 	}
+	names := analyze.NewResolver(in.Catalog)
 	for _, script := range in.Scripts {
 		for _, batch := range script.Batches {
-			s.units = append(s.units, newUnits(in.Catalog, script, batch)...)
+			s.units = append(s.units, newUnits(in.Catalog, names, script, batch)...)
 		}
 	}
 	s.keys = collectIndexes(s)
@@ -68,7 +70,7 @@ func newSession(in Input) *session {
 // newUnits makes a unit of each module in a batch, and one of the other statements. The server demands that CREATE
 // PROCEDURE and its like stand alone in a batch, but scripts under work don't always keep to it, and the parser
 // reports that already.
-func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []*unit {
+func newUnits(c *catalog.Catalog, names *analyze.Resolver, script *syntax.Script, batch *syntax.Batch) []*unit {
 	var units []*unit
 	rest := &syntax.Batch{Span: batch.Span, Count: batch.Count}
 	for _, stmt := range batch.Stmts {
@@ -98,10 +100,20 @@ func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []
 		units = append(units, &unit{script: script, node: rest, body: rest.Stmts})
 	}
 	for _, u := range units {
-		u.resolver = resolve(c, script.File, u.node)
+		u.catalog, u.Names = c, names.Names(script.File, u.node)
 		u.flow = followTransactions(u)
 	}
 	return units
+}
+
+// key returns the key of a name of one or two parts. A name of three parts is in another database, about which no script
+// here says anything.
+func (u *unit) key(n *syntax.ObjectName) (string, bool) {
+	if u.catalog == nil || len(n.Parts) > 2 {
+		return "", false
+	}
+	name, err := u.catalog.Resolve(n)
+	return name.Key(), err == nil
 }
 
 // module says that the unit is stored on the server, rather than run once. Many rules look at modules only: a script

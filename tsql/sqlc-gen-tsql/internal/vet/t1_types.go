@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
@@ -95,7 +96,7 @@ func (u *unit) pairs(f func(pair)) {
 
 // insertPairs goes through the values of an INSERT with a list of columns.
 func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
-	target := u.sources[n.Target]
+	target := u.Tables[n.Target]
 	if target == nil {
 		return
 	}
@@ -104,8 +105,8 @@ func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
 			// By position, as the server does it. Without a list of columns nothing is compared: it would need the
 			// catalog's order, and P3 is against such inserts anyway.
 			if i < len(n.Columns) && x != nil {
-				if c := columnOf(target.table, n.Columns[i].Value); c != nil && c.Type.Kind != sqltype.Invalid {
-					f(pair{c, x, x.Range(), false, target.kind == localSource})
+				if c := target.Column(n.Columns[i].Value); c != nil && c.Type.Kind != sqltype.Invalid {
+					f(pair{c, x, x.Range(), false, target.Kind == analyze.LocalTable})
 				}
 			}
 		}
@@ -136,7 +137,7 @@ func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
 	if !ok {
 		return nil
 	}
-	if c := u.refs[ref].column; c != nil && c.Type.Kind != sqltype.Invalid {
+	if c := u.Refs[ref].Column; c != nil && c.Type.Kind != sqltype.Invalid {
 		return c
 	}
 	return nil
@@ -145,7 +146,7 @@ func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
 // isLocal says whether a column belongs to a table variable or a temp table.
 func (u *unit) isLocal(x syntax.Expr) bool {
 	ref, ok := syntax.Unparen(x).(*syntax.ColumnRef)
-	return ok && u.refs[ref].source != nil && u.refs[ref].source.kind == localSource
+	return ok && u.Refs[ref].Source != nil && u.Refs[ref].Source.Kind == analyze.LocalTable
 }
 
 // typeOf returns the type of the simple expressions, Invalid for all others. A plain string literal is left out on
@@ -158,7 +159,7 @@ func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
 			return sqltype.Type{Kind: sqltype.NVarChar}
 		}
 	case *syntax.Variable:
-		return u.vars[catalog.Fold(x.Name)].Type
+		return u.Variables[catalog.Fold(x.Name)].Type
 	case *syntax.Cast:
 		if u.catalog != nil && x.Type != nil {
 			if t, err := u.catalog.CastType(x.Type); err == nil {
@@ -212,8 +213,8 @@ func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
 				if !ok || x.local {
 					return
 				}
-				declared := u.vars[catalog.Fold(v.Name)]
-				if !declared.param || declared.Type.Kind == sqltype.Invalid || !wrong(declared.Type, x.column.Type) ||
+				declared := u.Variables[catalog.Fold(v.Name)]
+				if !declared.Param || declared.Type.Kind == sqltype.Invalid || !wrong(declared.Type, x.column.Type) ||
 					x.compared && isByteText(x.column.Type) && isUnicode(declared.Type) { // a matter for T1-unicode
 					return
 				}

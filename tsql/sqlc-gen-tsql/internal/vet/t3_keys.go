@@ -33,7 +33,7 @@ func checkCollations(p *pass) {
 	reported := map[string]bool{}
 	for _, ix := range p.keys {
 		for _, c := range ix.columns {
-			column := columnOf(ix.def, c.Name.Value)
+			column := ix.column(c.Name.Value)
 			if column == nil || !isText(column.Type) || strings.HasSuffix(strings.ToUpper(column.Collation), "_BIN2") {
 				continue
 			}
@@ -58,7 +58,7 @@ func checkKeyLengths(p *pass) {
 		}
 		total := 0
 		for _, c := range ix.columns {
-			column := columnOf(ix.def, c.Name.Value)
+			column := ix.column(c.Name.Value)
 			if column == nil {
 				continue
 			}
