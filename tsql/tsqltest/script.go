@@ -76,7 +76,7 @@ func (s *Server) ApplyText(ctx context.Context, name, text string) error {
 
 // moduleName is a name with its schema, in lower case.
 func moduleName(n *syntax.ObjectName) string {
-	schema, name := "dbo", n.Parts[len(n.Parts)-1].Value
+	schema, name := "dbo", n.Last().Value
 	if len(n.Parts) > 1 {
 		schema = n.Parts[len(n.Parts)-2].Value
 	}

@@ -243,7 +243,7 @@ func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equali
 	var out []equality
 	// What WHERE says holds for every row; what ON says doesn't where an outer join found nothing.
 	collect := func(at *scope, cond syntax.Expr, only []*source, filter bool) {
-		for _, c := range conjuncts(cond) {
+		for _, c := range syntax.Conjuncts(cond) {
 			for _, eq := range a.equality(at, c) {
 				if only == nil || slices.Contains(only, eq.column.source) {
 					if !filter {
@@ -261,17 +261,6 @@ func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equali
 		collect(b.scope, b.cond, b.only, false)
 	}
 	return out
-}
-
-// conjuncts splits a condition at its ANDs.
-//
-// What stands below an OR or a NOT restricts nothing by itself.
-func conjuncts(x syntax.Expr) []syntax.Expr {
-	x = syntax.Unparen(x)
-	if l, ok := x.(*syntax.Logical); ok && l.Op == "AND" {
-		return append(conjuncts(l.X), conjuncts(l.Y)...)
-	}
-	return []syntax.Expr{x}
 }
 
 // equality reads column = expression, in both directions.

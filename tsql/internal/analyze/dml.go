@@ -396,7 +396,7 @@ func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) in
 	column := -1
 	a.names.assign(as.Column, target)
 	if as.Column != nil {
-		name := as.Column.Parts[len(as.Column.Parts)-1]
+		name := as.Column.Last()
 		column = a.targetColumn(s.env, target, name)
 		if c := target.definition(column); c != nil {
 			switch {

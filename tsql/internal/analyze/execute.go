@@ -169,7 +169,7 @@ func (w *walker) shell(s *syntax.Exec, at int) int {
 	if len(s.Args) == 2 {
 		lit, ok := s.Args[1].X.(*syntax.Literal)
 		if word, name := s.Args[1].X.(*syntax.ColumnRef); name {
-			ok, lit = true, &syntax.Literal{Value: lastIdent(word)}
+			ok, lit = true, &syntax.Literal{Value: word.Last().Value}
 		}
 		if !ok || !same(lit.Value, "no_output") {
 			return w.opaque(s, at, "what xp_cmdshell sends is not known")

@@ -30,7 +30,7 @@ func (a *analyzer) fullTextTable(s *scope, c *syntax.Call) relation {
 			a.expr(s, arg)
 		}
 	}
-	key, why, fix := a.fullTextKey(src, refText(ref.Parts))
+	key, why, fix := a.fullTextKey(src, syntax.Dotted(ref.Parts))
 	if key < 0 {
 		a.failGap(s.env, c.Name.Span, fix+", or exclude the procedure", "the column KEY of %s is not known: %s",
 			strings.ToUpper(c.Name.Last().Value), why)

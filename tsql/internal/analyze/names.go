@@ -126,7 +126,7 @@ func (n *Names) refer(ref *syntax.ColumnRef, src *source) {
 	if len(ref.Parts) == 2 && !r.Source.Pseudo {
 		n.use(ref.Parts[0].Span, "table or alias", ref.Parts[0].Value, r.Source.Name)
 	}
-	r.Column = n.column(ref.Parts[len(ref.Parts)-1], r.Source)
+	r.Column = n.column(ref.Last(), r.Source)
 	n.Refs[ref] = r
 }
 
@@ -152,7 +152,7 @@ func (n *Names) assign(ref *syntax.ColumnRef, target *source) {
 		return
 	}
 	t := n.of(target)
-	n.Refs[ref] = Reference{Source: t, Column: t.Column(ref.Parts[len(ref.Parts)-1].Value), Exempt: true}
+	n.Refs[ref] = Reference{Source: t, Column: t.Column(ref.Last().Value), Exempt: true}
 }
 
 // use notes a use. Code may be looked at several times.

@@ -320,7 +320,7 @@ func (a *analyzer) isSelected(out *result, x syntax.Expr) bool {
 		}
 	}
 	ref, ok := x.(*syntax.ColumnRef)
-	return ok && out.column(lastIdent(ref)) >= 0
+	return ok && out.column(ref.Last().Value) >= 0
 }
 
 // isOfFirst reports whether an expression behind a set operation is one of the select list of the first query, with or
@@ -346,11 +346,9 @@ func (a *analyzer) isOf(first *result, x syntax.Expr) bool {
 		switch {
 		case item != nil && a.fingerprint(first.selectScope, syntax.Unparen(item)) == want:
 			return true
-		case item == nil && ref != nil && same(first.columns[i].Name, lastIdent(ref)):
+		case item == nil && ref != nil && same(first.columns[i].Name, ref.Last().Value):
 			return true
 		}
 	}
 	return false
 }
-
-func lastIdent(ref *syntax.ColumnRef) string { return ref.Parts[len(ref.Parts)-1].Value }

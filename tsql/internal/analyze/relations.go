@@ -64,7 +64,7 @@ func (a *analyzer) computeColumns(t *catalog.Table) {
 func (a *analyzer) readsComputed(e *env, t *catalog.Table, x syntax.Expr) bool {
 	found := false
 	for ref := range syntax.All[*syntax.ColumnRef](x) {
-		if c := t.Column(ref.Parts[len(ref.Parts)-1].Value); c != nil && c.Computed {
+		if c := t.Column(ref.Last().Value); c != nil && c.Computed {
 			a.failName(e, ref.Span, "write its expression instead", "column %s is computed, and a computed column can't read another one", c.Name)
 			found = true
 		}

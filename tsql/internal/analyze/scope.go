@@ -135,13 +135,13 @@ func (s *scope) in(c clause) *scope {
 // column types a reference to a column. Outside of aggregates, a grouped query has only the grouped ones; the check is
 // the same for a subquery's reference to the grouped query around it.
 func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
-	name := ref.Parts[len(ref.Parts)-1].Value
+	name := ref.Last().Value
 	if strings.HasPrefix(name, "$") || len(ref.Parts) == 1 && !ref.Parts[0].Quoted && (same(name, "IDENTITYCOL") || same(name, "ROWGUIDCOL")) {
 		return a.pseudoColumn(s, ref)
 	}
 	if len(ref.Parts) > 3 {
 		return a.failName(s.env, ref.Span, "give the table an alias and write alias.column",
-			"%s names a column through its database", refText(ref.Parts))
+			"%s names a column through its database", syntax.Dotted(ref.Parts))
 	}
 	at, owner, ok := a.find(s, ref)
 	if !ok {
@@ -157,7 +157,7 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 	}
 	if !slices.Contains(owner.group.columns, at) {
 		return a.fail(s.env, ref.Span, "add it to GROUP BY or put it into an aggregate",
-			"%s is neither grouped nor aggregated", refText(ref.Parts))
+			"%s is neither grouped nor aggregated", syntax.Dotted(ref.Parts))
 	}
 	t.Nullable = t.Nullable || owner.group.nullable
 	return t
@@ -172,7 +172,7 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 //
 // where order_id is a column of the outer table: right by the rules, so that no finding can be made of it here.
 func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
-	name := ref.Parts[len(ref.Parts)-1]
+	name := ref.Last()
 	a.names.look(s, ref)
 	for at := s; at != nil; at = at.outer {
 		candidates := at.qualified(ref.Parts[:len(ref.Parts)-1])
@@ -199,7 +199,7 @@ func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 		case slices.ContainsFunc(candidates, func(src *source) bool { return src.bad }):
 			return place{}, nil, false
 		case len(ref.Parts) > 1 && len(candidates) > 0:
-			a.failColumn(s.env, name, candidates[0], refText(ref.Parts[:len(ref.Parts)-1]))
+			a.failColumn(s.env, name, candidates[0], syntax.Dotted(ref.Parts[:len(ref.Parts)-1]))
 			return place{}, nil, false
 		}
 	}
@@ -254,7 +254,7 @@ func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place
 		}
 	}
 	a.failName(s.env, ref.Span, "qualify it with the table's name or alias",
-		"column %s is ambiguous: it is in %s", refText(ref.Parts), strings.Join(tables, " and "))
+		"column %s is ambiguous: it is in %s", syntax.Dotted(ref.Parts), strings.Join(tables, " and "))
 }
 
 // failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column. A variable of that
@@ -267,9 +267,9 @@ func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	for at := s; at != nil; at = at.outer {
 		sources = append(sources, at.sources...)
 	}
-	name := ref.Parts[len(ref.Parts)-1]
+	name := ref.Last()
 	if len(ref.Parts) > 2 && a.isColumn(s, ref.Parts[:len(ref.Parts)-1]) {
-		a.fail(s.env, ref.Span, "CAST the column to text, or leave it to the client", "properties of columns (%s) aren't known to the generator", refText(ref.Parts))
+		a.fail(s.env, ref.Span, "CAST the column to text, or leave it to the client", "properties of columns (%s) aren't known to the generator", syntax.Dotted(ref.Parts))
 		return
 	}
 	if n := len(ref.Parts); n > 2 && slices.ContainsFunc(sources, func(src *source) bool { return src.bad && same(src.name, ref.Parts[n-3].Value) }) {
@@ -278,7 +278,7 @@ func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	if len(ref.Parts) > 1 {
 		qualifier := ref.Parts[len(ref.Parts)-2]
 		a.failName(s.env, ref.Parts[0].Span.Until(qualifier.Span), "",
-			"%s is no table of this statement", refText(ref.Parts[:len(ref.Parts)-1]))
+			"%s is no table of this statement", syntax.Dotted(ref.Parts[:len(ref.Parts)-1]))
 		a.meant(qualifier.Value, func() []string {
 			names := make([]string, len(sources))
 			for i, src := range sources {
@@ -309,14 +309,14 @@ func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 
 // pseudoColumn types $action and $identity. The catalog doesn't record what the others stand for.
 func (a *analyzer) pseudoColumn(s *scope, ref *syntax.ColumnRef) typed {
-	name := strings.ToUpper(ref.Parts[len(ref.Parts)-1].Value)
+	name := strings.ToUpper(ref.Last().Value)
 	switch {
 	case name == "$ACTION" && s.merge:
 		return typed{Type: nvarchar(10)}
 	case name == "$ACTION":
 		return a.failName(s.env, ref.Span, "", "$action is known only in the OUTPUT clause of MERGE")
 	case name != "$IDENTITY" && name != "IDENTITYCOL":
-		return a.failName(s.env, ref.Span, "name the column", "%s isn't supported", refText(ref.Parts))
+		return a.failName(s.env, ref.Span, "name the column", "%s isn't supported", syntax.Dotted(ref.Parts))
 	}
 	for _, src := range s.qualified(ref.Parts[:len(ref.Parts)-1]) {
 		if src.table == nil {
@@ -346,13 +346,4 @@ func columnNames(sources ...*source) func() []string {
 		}
 		return names
 	}
-}
-
-// refText is a qualified name as messages show it.
-func refText(parts []syntax.Ident) string {
-	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.Value
-	}
-	return strings.Join(names, ".")
 }

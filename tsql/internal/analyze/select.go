@@ -127,7 +127,7 @@ func (a *analyzer) selectList(s *scope, q *syntax.Select) result {
 				continue
 			}
 			out.bad = out.bad || t.bad()
-			c := Column{Name: itemName(item), Type: t.Type, Nullable: t.Nullable, Span: item.Span, unsaid: !a.createdNotNull(list, x), origin: t.origin}
+			c := Column{Name: item.Name(), Type: t.Type, Nullable: t.Nullable, Span: item.Span, unsaid: !a.createdNotNull(list, x), origin: t.origin}
 			out.add(c, t, x)
 		}
 	}
@@ -143,17 +143,6 @@ func (r *result) add(c Column, t typed, x syntax.Expr) {
 	r.columns = append(r.columns, c)
 	r.values = append(r.values, t)
 	r.items = append(r.items, x)
-}
-
-// itemName is the name of a result column: its alias, or that of the column which it is.
-func itemName(item syntax.SelectItem) string {
-	if item.Alias != nil {
-		return item.Alias.Value
-	}
-	if ref, ok := syntax.Unparen(item.X).(*syntax.ColumnRef); ok {
-		return ref.Parts[len(ref.Parts)-1].Value
-	}
-	return ""
 }
 
 // star expands * and t.* from what is known of the tables, in the order of FROM. Below EXISTS it stands for nothing.
@@ -216,7 +205,7 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 	}
 	if !q.Into.IsTemp() && !isWorking && known == nil {
 		a.failName(s.env, q.Into.Span, "create the table in a script and INSERT into it, or use a temp table",
-			"SELECT … INTO creates table %s when it runs", refText(q.Into.Parts))
+			"SELECT … INTO creates table %s when it runs", syntax.Dotted(q.Into.Parts))
 		return
 	}
 	table := &catalog.Table{Place: catalog.Place{File: s.env.file, Span: q.Into.Span}, Name: catalog.Name{Name: name}}
@@ -245,7 +234,7 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 		s.env.declareTable(name, table)
 	case !out.bad && !restores(table, known):
 		a.failName(s.env, q.Into.Span, "INSERT into the table, or use a temp table",
-			"SELECT … INTO makes table %s, which the scripts define, in another way", refText(q.Into.Parts))
+			"SELECT … INTO makes table %s, which the scripts define, in another way", syntax.Dotted(q.Into.Parts))
 	}
 }
 

@@ -520,7 +520,7 @@ func (a *analyzer) unpivotColumns(e *env, p *syntax.Pivot, find func(*syntax.Col
 			out.bad = true
 		}
 	}
-	forName := p.For.Parts[len(p.For.Parts)-1]
+	forName := p.For.Last()
 	return []Column{
 		{Name: p.Value.Value, Type: value, Span: p.Value.Span},
 		{Name: forName.Value, Type: typeSysname, Span: forName.Span},

@@ -69,7 +69,7 @@ func outputs(list []syntax.Ident, q *syntax.Query) []string {
 		case item.Alias != nil:
 			names = append(names, item.Alias.Value)
 		case isRef:
-			names = append(names, ref.Parts[len(ref.Parts)-1].Value)
+			names = append(names, ref.Last().Value)
 		default:
 			return nil
 		}

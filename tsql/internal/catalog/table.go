@@ -296,7 +296,7 @@ func (e *editor) key(k syntax.Constraint, columns []string) {
 	}
 	primary := k.Kind == "PRIMARY KEY"
 	index := Index{Name: name, Unique: true, Clustered: k.Clustered, Columns: columns, Options: k.Options, Span: k.Span}
-	if primary && !hasOption(k.Options, "NONCLUSTERED") {
+	if primary && !syntax.HasOption(k.Options, "NONCLUSTERED") {
 		// Clustered unless said otherwise, or unless another index is.
 		index.Clustered = !slices.ContainsFunc(e.t.Indexes, func(i Index) bool { return i.Clustered })
 	}
@@ -314,11 +314,6 @@ func (t *Table) addKey(k Key) {
 	} else {
 		t.Keys = append(t.Keys, k)
 	}
-}
-
-// hasOption reports whether an option is among those given.
-func hasOption(options []syntax.Option, name string) bool {
-	return slices.ContainsFunc(options, func(o syntax.Option) bool { return o.Name == name })
 }
 
 // inlineIndex adds an index of a table's definition.

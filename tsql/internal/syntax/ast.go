@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
@@ -63,6 +64,28 @@ type ObjectName struct {
 
 // Last returns the part that names the object itself.
 func (n *ObjectName) Last() Ident { return n.Parts[len(n.Parts)-1] }
+
+// Schema returns the part that names the schema; empty if it isn't written.
+func (n *ObjectName) Schema() string {
+	if i := len(n.Parts) - 2; i >= 0 {
+		return n.Parts[i].Value
+	}
+	return ""
+}
+
+// Dotted is a qualified name as messages show it.
+func Dotted(parts []Ident) string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.Value
+	}
+	return strings.Join(names, ".")
+}
+
+// HasOption reports whether a list has an option.
+func HasOption(list []Option, name string) bool {
+	return slices.ContainsFunc(list, func(o Option) bool { return o.Name == name })
+}
 
 // IsTemp reports names of temp tables: #t, ##t and tempdb..#t. The server puts them in tempdb whatever is written in
 // front, so that the last part tells.

@@ -285,3 +285,19 @@ func (*Like) expr()           {}
 func (*IsNull) expr()         {}
 func (*Exists) expr()         {}
 func (*UpdateTest) expr()     {}
+
+// Last returns the part that names the column itself.
+func (c *ColumnRef) Last() Ident { return c.Parts[len(c.Parts)-1] }
+
+// Conjuncts splits a condition at its ANDs, each of which must hold. Parentheses around the parts are gone; a missing
+// condition has none.
+func Conjuncts(x Expr) []Expr {
+	x = Unparen(x)
+	if x == nil {
+		return nil
+	}
+	if l, ok := x.(*Logical); ok && l.Op == "AND" {
+		return append(Conjuncts(l.X), Conjuncts(l.Y)...)
+	}
+	return []Expr{x}
+}

@@ -85,6 +85,23 @@ type SelectItem struct {
 	Alias    *Ident
 }
 
+// Name is the name of the result's column: its alias, or that of the column which it is; empty if it has none.
+func (i *SelectItem) Name() string {
+	if i.Alias != nil {
+		return i.Alias.Value
+	}
+	if ref, ok := Unparen(i.X).(*ColumnRef); ok {
+		return ref.Last().Value
+	}
+	return ""
+}
+
+// HasTop reports whether a query is one SELECT with TOP, so that ORDER BY has a meaning below another query.
+func HasTop(body QueryBody) bool {
+	s, ok := body.(*Select)
+	return ok && s.Top != nil
+}
+
 // NamedWindow is one definition of the WINDOW clause.
 type NamedWindow struct {
 	diag.Span

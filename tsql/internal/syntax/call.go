@@ -16,7 +16,7 @@ func (p *parser) call(name *ObjectName) *Call {
 	if !p.peek().is(")") {
 		p.arguments(c)
 	}
-	p.expectClose(name.Parts[len(name.Parts)-1].Value + " (")
+	p.expectClose(name.Last().Value + " (")
 	p.afterCall(c)
 	c.Span = p.from(name.Span)
 	return c

@@ -281,7 +281,7 @@ func (p *parser) assignedColumnNext() bool {
 // It may be qualified by the target's alias; package analyze checks that it is.
 func (p *parser) assignedColumn() *ColumnRef {
 	name := p.qualifiedName("the name of a column", 4)
-	last := name.Parts[len(name.Parts)-1]
+	last := name.Last()
 	if t := p.peek(); t.is("(") && !last.Quoted && strings.EqualFold(last.Value, "WRITE") {
 		p.fail(last.Span, "write column = STUFF(column, …)", "the .WRITE clause isn't supported")
 	}

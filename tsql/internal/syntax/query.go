@@ -106,19 +106,13 @@ func (p *parser) embedded() *Query {
 // checkEmbedded refuses what only the query of a statement may have.
 // A server refuses the same. what names the surroundings, for the message.
 func (p *parser) checkEmbedded(q *Query, what string) {
-	if len(q.OrderBy) > 0 && q.Offset == nil && q.For == nil && !hasTop(q.Body) {
+	if len(q.OrderBy) > 0 && q.Offset == nil && q.For == nil && !HasTop(q.Body) {
 		p.fail(q.OrderBy[0].Span, "remove it, or say with TOP or OFFSET which rows are wanted",
 			"ORDER BY in %s orders nothing", what)
 	}
 	if len(q.Options) > 0 {
 		p.fail(q.Options[0].Span, "move it to the end of the statement", "OPTION can't stand in %s", what)
 	}
-}
-
-// hasTop reports whether the query is a single SELECT with TOP, whose ORDER BY says which rows those are.
-func hasTop(body QueryBody) bool {
-	s, ok := body.(*Select)
-	return ok && s.Top != nil
 }
 
 // ctes reads name [(columns)] AS (query), … after WITH.

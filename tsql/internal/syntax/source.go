@@ -197,7 +197,7 @@ func (p *parser) namedSource() TableSource {
 	name := p.objectName()
 	p.refuseMethod()
 	if p.peek().is("(") && !p.oldHints() {
-		if last := name.Parts[len(name.Parts)-1]; isMethod(name.Parts) && last.Value == "nodes" {
+		if last := name.Last(); isMethod(name.Parts) && last.Value == "nodes" {
 			return p.nodes(columnOf(name.Parts), last)
 		}
 		return p.functionTable(name)

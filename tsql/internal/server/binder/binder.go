@@ -24,7 +24,6 @@ package binder
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
@@ -33,7 +32,6 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
-	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
 // Env is what a statement sees when it is compiled.
@@ -216,27 +214,4 @@ func described(t value.Type) string {
 	default:
 		return string(t.Kind)
 	}
-}
-
-// TextOf is a qualified name as messages show it.
-func TextOf(parts []syntax.Ident) string {
-	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.Value
-	}
-	return strings.Join(names, ".")
-}
-
-// lastOf is the last part of a name.
-func lastOf(name *syntax.ObjectName) string { return name.Parts[len(name.Parts)-1].Value }
-
-// isTemp reports names of temporary tables, whatever stands before them.
-func isTemp(name *syntax.ObjectName) bool { return strings.HasPrefix(lastOf(name), "#") }
-
-// schemaOf returns the part of a name that names the schema, or "".
-func schemaOf(name *syntax.ObjectName) string {
-	if i := len(name.Parts) - 2; i >= 0 {
-		return name.Parts[i].Value
-	}
-	return ""
 }

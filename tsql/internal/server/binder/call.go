@@ -100,7 +100,7 @@ func (b *Binder) arguments(s *scope, x *syntax.Call) ([]*Node, []function.Argume
 func wordText(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *syntax.ColumnRef:
-		return TextOf(x.Parts)
+		return syntax.Dotted(x.Parts)
 	case *syntax.Literal:
 		return x.Value
 	default:
@@ -181,13 +181,13 @@ func (b *Binder) userFunction(s *scope, x *syntax.Call) (*Node, error) {
 		def, _ = m.Stmt.(*syntax.CreateFunction)
 	}
 	if def == nil || def.Returns == nil {
-		if sysview.FunctionElsewhere(b.databaseNamed(x.Name), schemaOf(x.Name), lastOf(x.Name)) {
-			return nil, b.absent(x.Span, TextOf(x.Name.Parts))
+		if sysview.FunctionElsewhere(b.databaseNamed(x.Name), x.Name.Schema(), x.Name.Last().Value) {
+			return nil, b.absent(x.Span, syntax.Dotted(x.Name.Parts))
 		}
 		if b.isCLRColumn(s, x.Name.Parts[:len(x.Name.Parts)-1]) {
-			return nil, b.Unsupported(x.Span, "the method %s", lastOf(x.Name))
+			return nil, b.Unsupported(x.Span, "the method %s", x.Name.Last().Value)
 		}
-		return nil, fault.New(4121, x.Name.Parts[0].Value, TextOf(x.Name.Parts))
+		return nil, fault.New(4121, x.Name.Parts[0].Value, syntax.Dotted(x.Name.Parts))
 	}
 	b.needs("EXECUTE", m)
 	inside := b.inside(m)
@@ -252,7 +252,7 @@ func (b *Binder) moduleArguments(s *scope, inside *Binder, m *schema.Module, par
 		if table != nil {
 			v, ok := a.(*syntax.Variable)
 			if !ok || b.Env.Tables[b.Fold(v.Name)] == nil {
-				return nil, nil, fault.New(206, "table", TextOf(params[i].Type.Name.Parts))
+				return nil, nil, fault.New(206, "table", syntax.Dotted(params[i].Type.Name.Parts))
 			}
 			slot := b.Env.Tables[b.Fold(v.Name)].Slot
 			tables = append(tables, slot)
@@ -282,7 +282,7 @@ func (b *Binder) moduleArguments(s *scope, inside *Binder, m *schema.Module, par
 // paramType resolves the type of a parameter, which may be a table type.
 func (b *Binder) paramType(t *syntax.TypeName) (value.Type, *schema.Table, error) {
 	if !b.isBuiltinType(t) {
-		if u := b.Env.Database.FindType(schemaOf(t.Name), lastOf(t.Name), b.Env.Schema); u != nil && u.Table != nil {
+		if u := b.Env.Database.FindType(t.Name.Schema(), t.Name.Last().Value, b.Env.Schema); u != nil && u.Table != nil {
 			return value.Type{}, u.Table, nil
 		}
 	}

@@ -45,7 +45,7 @@ func (b *Binder) cond(s *scope, x syntax.Expr) (*Node, error) {
 	case *syntax.UpdateTest:
 		return b.updateTest(x)
 	case *syntax.Call:
-		if name := strings.ToUpper(lastOf(x.Name)); len(x.Name.Parts) == 1 && slices.Contains(conditionsElsewhere, name) {
+		if name := strings.ToUpper(x.Name.Last().Value); len(x.Name.Parts) == 1 && slices.Contains(conditionsElsewhere, name) {
 			return nil, b.Unsupported(x.Span, "%s", name)
 		}
 	}

@@ -298,9 +298,9 @@ func (b *Binder) declaredType(t *syntax.TypeName) (value.Type, error) {
 	if b.isBuiltinType(t) {
 		return b.typeBy(sqltype.Parse, t)
 	}
-	u := b.Env.Database.FindType(schemaOf(t.Name), lastOf(t.Name), b.Env.Schema)
+	u := b.Env.Database.FindType(t.Name.Schema(), t.Name.Last().Value, b.Env.Schema)
 	if u == nil || u.Table != nil {
-		return value.Type{}, value.UnknownType(TextOf(t.Name.Parts), fault.New(243, TextOf(t.Name.Parts)))
+		return value.Type{}, value.UnknownType(syntax.Dotted(t.Name.Parts), fault.New(243, syntax.Dotted(t.Name.Parts)))
 	}
 	return u.Type, nil
 }
@@ -309,7 +309,7 @@ func (b *Binder) declaredType(t *syntax.TypeName) (value.Type, error) {
 func (b *Binder) isBuiltinType(t *syntax.TypeName) bool {
 	parts := t.Name.Parts
 	qualified := len(parts) > 2 || len(parts) == 2 && b.Fold(parts[0].Value) != "sys"
-	return !qualified && sqltype.Known(lastOf(t.Name))
+	return !qualified && sqltype.Known(t.Name.Last().Value)
 }
 
 func (b *Binder) typeBy(parse func(name string, args []string) (sqltype.Type, error), t *syntax.TypeName) (value.Type, error) {
@@ -317,12 +317,12 @@ func (b *Binder) typeBy(parse func(name string, args []string) (sqltype.Type, er
 	for i, a := range t.Args {
 		args[i] = a.Value
 	}
-	resolved, err := parse(lastOf(t.Name), args)
+	resolved, err := parse(t.Name.Last().Value, args)
 	if err == nil && t.Collection != nil {
 		return value.Type{}, value.OfCollection()
 	}
 	if err != nil {
-		return value.Type{}, value.UnknownType(lastOf(t.Name), fault.New(243, lastOf(t.Name)))
+		return value.Type{}, value.UnknownType(t.Name.Last().Value, fault.New(243, t.Name.Last().Value))
 	}
 	return value.Type{Type: resolved}, nil
 }

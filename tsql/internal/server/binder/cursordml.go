@@ -41,7 +41,7 @@ func (b *Binder) positioned(
 	var columns []string
 	for _, a := range set {
 		if a.Column != nil {
-			columns = append(columns, a.Column.Parts[len(a.Column.Parts)-1].Value)
+			columns = append(columns, a.Column.Last().Value)
 		}
 	}
 	rel.Exact = &ExactRead{Index: rel.Source.Table.Indexes[0], Read: b.currentOf(*name, rel.Source, columns)}

@@ -39,10 +39,10 @@ func (b *Binder) Delete(s *syntax.Delete) (*Delete, error) {
 
 // Truncate binds TRUNCATE TABLE: it returns the table.
 func (b *Binder) Truncate(s *syntax.Truncate) (*schema.Table, error) {
-	name := TextOf(s.Table.Parts)
+	name := syntax.Dotted(s.Table.Parts)
 	var t *schema.Table
-	if isTemp(s.Table) {
-		t = b.Env.Temp(lastOf(s.Table))
+	if s.Table.IsTemp() {
+		t = b.Env.Temp(s.Table.Last().Value)
 	} else {
 		o := b.object(s.Table)
 		t, _ = o.(*schema.Table)

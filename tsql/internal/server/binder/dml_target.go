@@ -70,7 +70,7 @@ func (b *Binder) namedTarget(s *scope, src syntax.TableSource, permission string
 		return b.variableTarget(ref)
 	case *syntax.TableRef:
 		if len(ref.Name.Parts) == 1 {
-			if c := s.ctes.find(b, lastOf(ref.Name)); c != nil {
+			if c := s.ctes.find(b, ref.Name.Last().Value); c != nil {
 				one, err := b.cteSource(c, false)
 				if err != nil {
 					return nil, err
@@ -110,11 +110,11 @@ func (b *Binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 	if err != nil {
 		return nil, err
 	}
-	name := lastOf(ref.Name)
+	name := ref.Name.Last().Value
 	if err := linked(ref.Name); err != nil {
 		return nil, err
 	}
-	if isTemp(ref.Name) {
+	if ref.Name.IsTemp() {
 		t := b.Env.Temp(name)
 		if t == nil {
 			return nil, fault.New(208, name)
@@ -127,7 +127,7 @@ func (b *Binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 	switch o := b.object(ref.Name).(type) {
 	case *schema.Table:
 		if o.Data == nil {
-			return nil, fault.New(208, TextOf(ref.Name.Parts))
+			return nil, fault.New(208, syntax.Dotted(ref.Name.Parts))
 		}
 		t := b.direct(execute.Source{Table: o}, hints)
 		t.right = b.needs(permission, o)
@@ -142,14 +142,14 @@ func (b *Binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 			return b.viewTarget(o, def, permission)
 		}
 	}
-	schemaName := schemaOf(ref.Name)
+	schemaName := ref.Name.Schema()
 	switch {
 	case sysview.Lookup(schemaName, name) != nil, sysview.ViewElsewhere("", schemaName, name):
 		return nil, fault.New(259)
 	case sysview.ViewElsewhere(b.databaseNamed(ref.Name), schemaName, name):
-		return nil, b.absent(ref.Span, TextOf(ref.Name.Parts))
+		return nil, b.absent(ref.Span, syntax.Dotted(ref.Name.Parts))
 	}
-	return nil, fault.New(208, TextOf(ref.Name.Parts))
+	return nil, fault.New(208, syntax.Dotted(ref.Name.Parts))
 }
 
 // direct makes a target of a table itself.
@@ -283,7 +283,7 @@ func (b *Binder) joined(s *scope, src syntax.TableSource, permission string) (*t
 
 // sourceNamed finds the source that the name of a target means: by its alias, or by being the same table.
 func (b *Binder) sourceNamed(s *scope, ref *syntax.TableRef) (*Source, error) {
-	name := lastOf(ref.Name)
+	name := ref.Name.Last().Value
 	if len(ref.Name.Parts) == 1 {
 		for _, one := range s.sources {
 			if one.Name != "" && b.Same(one.Name, name) {
@@ -292,7 +292,7 @@ func (b *Binder) sourceNamed(s *scope, ref *syntax.TableRef) (*Source, error) {
 		}
 	}
 	var o schema.Object
-	if isTemp(ref.Name) {
+	if ref.Name.IsTemp() {
 		if t := b.Env.Temp(name); t != nil {
 			o = t
 		}

@@ -234,7 +234,7 @@ func (b *Binder) set(s *scope, t *target, x *syntax.Assignment) (SetItem, error)
 
 // setColumn finds the column that is set. It may be qualified by the target's name or alias.
 func (b *Binder) setColumn(t *target, ref *syntax.ColumnRef) (int, error) {
-	ordinal, err := b.ordinal(t, ref.Parts[len(ref.Parts)-1].Value)
+	ordinal, err := b.ordinal(t, ref.Last().Value)
 	if err != nil {
 		return 0, err
 	}
@@ -286,7 +286,7 @@ func (b *Binder) setValue(s *scope, t *target, x *syntax.Assignment, ordinal int
 
 // targetColumn is the column of the target that a compound operator changes.
 func (b *Binder) targetColumn(t *target, ref *syntax.ColumnRef) (*Node, error) {
-	name := ref.Parts[len(ref.Parts)-1].Value
+	name := ref.Last().Value
 	for i, c := range t.source.columns {
 		if b.Same(c.name, name) {
 			return t.source.Column(i)
@@ -308,7 +308,7 @@ func movesUnique(t *schema.Table, ordinals map[int]bool) bool {
 			}
 		}
 		for ref := range syntax.All[*syntax.ColumnRef](ix.Where) {
-			if changes(t, ordinals, ref.Parts[len(ref.Parts)-1].Value) {
+			if changes(t, ordinals, ref.Last().Value) {
 				return true
 			}
 		}

@@ -327,7 +327,7 @@ func (b *Binder) nextValue(_ *scope, x *syntax.NextValue) (*Node, error) {
 	o := b.object(x.Sequence)
 	seq, ok := o.(*schema.Sequence)
 	if !ok {
-		return nil, fault.New(208, TextOf(x.Sequence.Parts))
+		return nil, fault.New(208, syntax.Dotted(x.Sequence.Parts))
 	}
 	b.needs("UPDATE", seq)
 	d := b.draws[seq]

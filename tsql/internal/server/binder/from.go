@@ -109,7 +109,7 @@ func (b *Binder) join(s *scope, j *syntax.Join, maybe bool) (Rel, []*Source, err
 
 // tableRef finds what a name in FROM stands for: a common table expression, a temporary table, a table or a view.
 func (b *Binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*Source, error) {
-	name := lastOf(ref.Name)
+	name := ref.Name.Last().Value
 	hints, err := b.hints(ref.Hints)
 	if err != nil {
 		return nil, err
@@ -153,11 +153,11 @@ func (b *Binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*Source, 
 
 // objectSource finds a table or a view of the catalog, or a temporary table, or one of those of a trigger.
 func (b *Binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe bool) (*Source, error) {
-	name := lastOf(ref.Name)
+	name := ref.Name.Last().Value
 	if err := linked(ref.Name); err != nil {
 		return nil, err
 	}
-	if isTemp(ref.Name) {
+	if ref.Name.IsTemp() {
 		return b.temporary(ref, hints, maybe)
 	}
 	if t := b.Env.Inserted; t != nil && len(ref.Name.Parts) == 1 {
@@ -171,7 +171,7 @@ func (b *Binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 	switch o := b.object(ref.Name).(type) {
 	case *schema.Table:
 		if o.Data == nil {
-			return nil, fault.New(208, TextOf(ref.Name.Parts))
+			return nil, fault.New(208, syntax.Dotted(ref.Name.Parts))
 		}
 		src, err := b.catalogTable(o, ref, hints, maybe)
 		if err != nil {
@@ -197,13 +197,13 @@ func (b *Binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 			return src, err
 		}
 	}
-	if v := sysview.Lookup(schemaOf(ref.Name), name); v != nil {
+	if v := sysview.Lookup(ref.Name.Schema(), name); v != nil {
 		return b.systemView(v, maybe), nil
 	}
-	if sysview.ViewElsewhere(b.databaseNamed(ref.Name), schemaOf(ref.Name), name) {
-		return nil, b.absent(ref.Span, TextOf(ref.Name.Parts))
+	if sysview.ViewElsewhere(b.databaseNamed(ref.Name), ref.Name.Schema(), name) {
+		return nil, b.absent(ref.Span, syntax.Dotted(ref.Name.Parts))
 	}
-	return nil, fault.New(208, TextOf(ref.Name.Parts))
+	return nil, fault.New(208, syntax.Dotted(ref.Name.Parts))
 }
 
 // databaseNamed is the database that a name is about.
@@ -216,10 +216,10 @@ func (b *Binder) databaseNamed(name *syntax.ObjectName) string {
 
 // temporary is a temporary table.
 func (b *Binder) temporary(ref *syntax.TableRef, hints execute.Hints, maybe bool) (*Source, error) {
-	t := b.Env.Temp(lastOf(ref.Name))
+	t := b.Env.Temp(ref.Name.Last().Value)
 	switch {
 	case t == nil:
-		return nil, fault.New(208, lastOf(ref.Name))
+		return nil, fault.New(208, ref.Name.Last().Value)
 	case ref.Temporal != "":
 		return nil, fault.New(13544, t.FullName())
 	default:

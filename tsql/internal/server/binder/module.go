@@ -38,7 +38,7 @@ func (b *Binder) view(m *schema.Module, def *syntax.CreateView, maybe bool) (*So
 
 // functionTable binds a function in FROM.
 func (b *Binder) functionTable(s *scope, f *syntax.FunctionTable, maybe bool) (*Source, error) {
-	name := lastOf(f.Call.Name)
+	name := f.Call.Name.Last().Value
 	var src *Source
 	var err error
 	if bind := tableFunctions[strings.ToUpper(name)]; bind != nil && len(f.Call.Name.Parts) == 1 {
@@ -64,13 +64,13 @@ func (b *Binder) userTable(s *scope, f *syntax.FunctionTable, maybe bool) (*Sour
 		def, _ = m.Stmt.(*syntax.CreateFunction)
 	}
 	if def == nil || def.Returns != nil {
-		if v := sysview.LookupFunction(schemaOf(f.Call.Name), lastOf(f.Call.Name)); v != nil {
+		if v := sysview.LookupFunction(f.Call.Name.Schema(), f.Call.Name.Last().Value); v != nil {
 			return b.systemFunction(s, v, f, maybe)
 		}
-		if sysview.FunctionElsewhere(b.databaseNamed(f.Call.Name), schemaOf(f.Call.Name), lastOf(f.Call.Name)) {
-			return nil, b.absent(f.Call.Span, TextOf(f.Call.Name.Parts))
+		if sysview.FunctionElsewhere(b.databaseNamed(f.Call.Name), f.Call.Name.Schema(), f.Call.Name.Last().Value) {
+			return nil, b.absent(f.Call.Span, syntax.Dotted(f.Call.Name.Parts))
 		}
-		return nil, fault.New(208, TextOf(f.Call.Name.Parts))
+		return nil, fault.New(208, syntax.Dotted(f.Call.Name.Parts))
 	}
 	b.needs("SELECT", m)
 	inside := b.inside(m)

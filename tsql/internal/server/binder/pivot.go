@@ -145,6 +145,6 @@ func (b *Binder) unpivotRows(s *scope, p *syntax.Pivot, from Rel) (Rel, []OutCol
 	name := ColumnNode(label, value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 128}, Collation: b.collation()}, false)
 	columns = append(columns,
 		OutColumn{name: p.Value.Value, Node: val, computed: true},
-		OutColumn{name: p.For.Parts[len(p.For.Parts)-1].Value, Node: name, computed: true})
+		OutColumn{name: p.For.Last().Value, Node: name, computed: true})
 	return q, columns, nil
 }

@@ -87,7 +87,7 @@ func (b *Binder) subquery(s *scope, q *syntax.Query, exists bool) (Rel, []OutCol
 		return nil, nil, fault.New(102, "=")
 	case out.Into != nil:
 		return nil, nil, fault.New(156, "INTO")
-	case len(q.OrderBy) > 0 && q.Offset == nil && !hasTop(q.Body):
+	case len(q.OrderBy) > 0 && q.Offset == nil && !syntax.HasTop(q.Body):
 		return nil, nil, fault.New(1033)
 	}
 	for i, c := range out.Columns {
@@ -98,12 +98,6 @@ func (b *Binder) subquery(s *scope, q *syntax.Query, exists bool) (Rel, []OutCol
 		}
 	}
 	return out.Rel, out.Columns, nil
-}
-
-// hasTop reports whether a query is one SELECT with TOP, so that ORDER BY has a meaning below another query.
-func hasTop(body syntax.QueryBody) bool {
-	sel, ok := body.(*syntax.Select)
-	return ok && sel.Top != nil
 }
 
 // untyped gives what has no type that of a column of nothing but NULL: int.
@@ -173,7 +167,7 @@ func (b *Binder) selectList(s *scope, q *syntax.Select, out *Selected, exists bo
 			continue
 		}
 		if c, numbers := builtin.IsIdentity(item.X); numbers && out.Into != nil && item.Variable == nil {
-			column, err := b.numbering(itemName(item), c)
+			column, err := b.numbering(item.Name(), c)
 			if err != nil {
 				return err
 			}
@@ -190,7 +184,7 @@ func (b *Binder) selectList(s *scope, q *syntax.Select, out *Selected, exists bo
 			}
 			continue
 		}
-		c := outColumnOf(itemName(item), n)
+		c := outColumnOf(item.Name(), n)
 		c.json, c.table = function.IsJSON(item.X), b.tableOf(s, item.X)
 		out.Columns = append(out.Columns, c)
 	}
@@ -223,23 +217,12 @@ func outColumnOf(name string, n *Node) OutColumn {
 	return c
 }
 
-// itemName is the name of a result column: its alias, or that of the column which it is.
-func itemName(item *syntax.SelectItem) string {
-	if item.Alias != nil {
-		return item.Alias.Value
-	}
-	if ref, ok := syntax.Unparen(item.X).(*syntax.ColumnRef); ok {
-		return ref.Parts[len(ref.Parts)-1].Value
-	}
-	return ""
-}
-
 // star expands * and t.*.
 func (b *Binder) star(s *scope, star *syntax.Star, out *Selected) error {
 	sources := b.qualified(s, star.Qualifier)
 	if len(sources) == 0 {
 		if len(star.Qualifier) > 0 {
-			return fault.New(107, TextOf(star.Qualifier))
+			return fault.New(107, syntax.Dotted(star.Qualifier))
 		}
 		return fault.New(263)
 	}

@@ -123,7 +123,7 @@ func (b *Binder) column(s *scope, ref *syntax.ColumnRef) (*Node, error) {
 // find looks a column up from the inside out. A table that is found by its qualifier ends the search, also if it has no
 // such column.
 func (b *Binder) find(s *scope, ref *syntax.ColumnRef) (found, error) {
-	name := ref.Parts[len(ref.Parts)-1].Value
+	name := ref.Last().Value
 	qualifier := ref.Parts[:len(ref.Parts)-1]
 	for at := s; at != nil; at = at.outer {
 		var hits []found
@@ -148,7 +148,7 @@ func (b *Binder) find(s *scope, ref *syntax.ColumnRef) (found, error) {
 		if b.isCLRColumn(s, qualifier) {
 			return found{}, b.Unsupported(ref.Span, "the property %s", name)
 		}
-		return found{}, fault.New(4104, TextOf(ref.Parts))
+		return found{}, fault.New(4104, syntax.Dotted(ref.Parts))
 	}
 	return found{}, b.unknown(s, ref.Parts[0])
 }
@@ -187,7 +187,7 @@ func (b *Binder) qualified(s *scope, qualifier []syntax.Ident) []*Source {
 
 // pseudoColumn binds $action, $identity and $rowguid; nil if the name is none of them.
 func (b *Binder) pseudoColumn(s *scope, ref *syntax.ColumnRef) (*Node, error) {
-	last := ref.Parts[len(ref.Parts)-1]
+	last := ref.Last()
 	if last.Quoted {
 		return nil, nil
 	}

@@ -35,7 +35,7 @@ type rowMaker func(r *execute.Run, args []execute.Value) (func() ([]execute.Valu
 
 // generated makes the source of a table function.
 func (b *Binder) generated(f *syntax.FunctionTable, args []*Node, columns []Column, maybe bool, rows rowMaker) (*Source, error) {
-	name := lastOf(f.Call.Name)
+	name := f.Call.Name.Last().Value
 	r := &RowsRel{Args: args, Rows: functionRows, text: strings.ToLower(name)}
 	var out []OutColumn
 	for _, c := range columns {
@@ -79,7 +79,7 @@ func (b *Binder) generated(f *syntax.FunctionTable, args []*Node, columns []Colu
 // argumentsOf binds the arguments of a table function; there are at least low and at most high.
 func (b *Binder) argumentsOf(s *scope, f *syntax.FunctionTable, low, high int) ([]*Node, error) {
 	if n := len(f.Call.Args); n < low || n > high {
-		return nil, fault.New(174, strings.ToLower(lastOf(f.Call.Name)), low)
+		return nil, fault.New(174, strings.ToLower(f.Call.Name.Last().Value), low)
 	}
 	var args []*Node
 	for _, x := range f.Call.Args {
@@ -231,7 +231,7 @@ func (b *Binder) stringSplit(s *scope, f *syntax.FunctionTable, maybe bool) (*So
 // generateSeries binds GENERATE_SERIES of whole numbers and decimals.
 func (b *Binder) generateSeries(s *scope, f *syntax.FunctionTable, maybe bool) (*Source, error) {
 	if b.before2022() {
-		return nil, fault.New(208, lastOf(f.Call.Name))
+		return nil, fault.New(208, f.Call.Name.Last().Value)
 	}
 	args, err := b.argumentsOf(s, f, 2, 3)
 	if err != nil {

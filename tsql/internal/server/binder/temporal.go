@@ -19,7 +19,7 @@ type systemTime struct {
 // systemTime binds FOR SYSTEM_TIME, whose times are constants or variables.
 func (b *Binder) systemTime(s *scope, ref *syntax.TableRef) (*systemTime, error) {
 	if b.temporal != nil {
-		return nil, fault.New(13590, TextOf(ref.Name.Parts))
+		return nil, fault.New(13590, syntax.Dotted(ref.Name.Parts))
 	}
 	out := &systemTime{form: ref.Form}
 	for _, x := range ref.Bounds {

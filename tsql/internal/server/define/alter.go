@@ -313,7 +313,7 @@ func (d *definer) switchTrigger(s *syntax.SwitchTrigger) error {
 	}
 	a := &syntax.AlterTable{Span: s.Span, Name: s.On, Other: other}
 	for _, n := range s.Names {
-		a.Names = append(a.Names, n.Parts[len(n.Parts)-1])
+		a.Names = append(a.Names, n.Last())
 	}
 	return d.newBuilder(t).switchTriggers(a)
 }

@@ -28,7 +28,7 @@ func (b *builder) alterColumn(def *syntax.ColumnDef) error {
 		return err
 	}
 	if t.Kind == sqltype.RowVersion || t.Kind == sqltype.Table || t.Kind == sqltype.Cursor {
-		return fault.New(4927, c.Name, def.Type.Name.Parts[len(def.Type.Name.Parts)-1].Value)
+		return fault.New(4927, c.Name, def.Type.Name.Last().Value)
 	}
 	if next.Type, err = collate(t, def.Collation, b.collation); err != nil {
 		return err
@@ -194,7 +194,7 @@ func uses(b *builder, ix *schema.Index, c *schema.Column) bool {
 // mentions reports whether an expression names a column.
 func (d *definer) mentions(x syntax.Expr, c *schema.Column) bool {
 	for ref := range syntax.All[*syntax.ColumnRef](x) {
-		if d.fold(ref.Parts[len(ref.Parts)-1].Value) == d.fold(c.Name) {
+		if d.fold(ref.Last().Value) == d.fold(c.Name) {
 			return true
 		}
 	}

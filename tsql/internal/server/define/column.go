@@ -178,7 +178,7 @@ func (b *builder) computed(from int) error {
 			continue
 		}
 		for ref := range syntax.All[*syntax.ColumnRef](c.Computed) {
-			other := b.t.Column(ref.Parts[len(ref.Parts)-1].Value, b.fold)
+			other := b.t.Column(ref.Last().Value, b.fold)
 			if other != nil && other.Computed != nil {
 				return fault.New(1759, other.Name, b.t.Name)
 			}
@@ -226,7 +226,7 @@ func deterministic(x syntax.Expr) bool {
 		}
 	}
 	for call := range syntax.All[*syntax.Call](x) {
-		if slices.Contains(wavering, strings.ToUpper(last(call.Name))) {
+		if slices.Contains(wavering, strings.ToUpper(call.Name.Last().Value)) {
 			return false
 		}
 	}
@@ -246,7 +246,7 @@ func (b *builder) attachDefault(c *schema.Column, name *syntax.Ident, x syntax.E
 		return fault.New(1752, c.Name, b.t.Name)
 	}
 	for ref := range syntax.All[*syntax.ColumnRef](x) {
-		return fault.New(128, ref.Parts[len(ref.Parts)-1].Value)
+		return fault.New(128, ref.Last().Value)
 	}
 	for range syntax.All[*syntax.Subquery](x) {
 		return fault.New(1046)

@@ -188,7 +188,7 @@ func (b *builder) attachCheck(k *syntax.Constraint, column *schema.Column) error
 	if column != nil {
 		ck.Column, columnName = column.Ordinal, column.Name
 		for ref := range syntax.All[*syntax.ColumnRef](k.Check) {
-			if name := ref.Parts[len(ref.Parts)-1].Value; b.fold(name) != b.fold(column.Name) && b.t.Column(name, b.fold) != nil {
+			if name := ref.Last().Value; b.fold(name) != b.fold(column.Name) && b.t.Column(name, b.fold) != nil {
 				return followed(fault.New(8141, "CHECK", column.Name, b.t.Name), 1750)
 			}
 		}

@@ -78,7 +78,7 @@ func columnsOf(ix *schema.Index) []int {
 	}
 	if ix.Where != nil {
 		for ref := range syntax.All[*syntax.ColumnRef](ix.Where) {
-			name := ref.Parts[len(ref.Parts)-1].Value
+			name := ref.Last().Value
 			for _, c := range ix.Table.Columns {
 				if foldLike(ix.Table, name) == foldLike(ix.Table, c.Name) {
 					add(c.Ordinal)

@@ -272,12 +272,12 @@ func (d *definer) dropDatabases(s *syntax.Drop) error {
 		return err
 	}
 	for _, name := range s.Names {
-		db := d.Server().Database(last(name))
+		db := d.Server().Database(name.Last().Value)
 		switch {
 		case db == nil && s.IfExists:
 			continue
 		case db == nil, !d.mayMakeDatabases() && !d.mayAlterDatabase(db):
-			return fault.New(3701, "drop", "database", last(name))
+			return fault.New(3701, "drop", "database", name.Last().Value)
 		case db.IsSystem():
 			return fault.New(3708, "drop", "database", db.Name, "database")
 		case db == d.Database() || d.InUse(db):

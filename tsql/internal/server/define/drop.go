@@ -229,7 +229,7 @@ func (d *definer) userOf(o schema.Object) string {
 // names reports whether an expression calls a function or takes values of a sequence.
 func (d *definer) names(x syntax.Expr, o schema.Object, t *schema.Table) bool {
 	is := func(n *syntax.ObjectName) bool {
-		return d.fold(last(n)) == d.fold(o.Head().Name) && d.db.Find(part(n, 1), last(n), t.Schema.Name) == o
+		return d.fold(n.Last().Value) == d.fold(o.Head().Name) && d.db.Find(n.Schema(), n.Last().Value, t.Schema.Name) == o
 	}
 	for call := range syntax.All[*syntax.Call](x) {
 		if len(call.Name.Parts) > 1 && is(call.Name) {
@@ -247,7 +247,7 @@ func (d *definer) names(x syntax.Expr, o schema.Object, t *schema.Table) bool {
 // dropIndex drops an index: "ix ON t" or, as of old, "t.ix".
 func (d *definer) dropIndex(s *syntax.Drop) error {
 	name, on := s.Names[0], s.On
-	shown := last(name)
+	shown := name.Last().Value
 	if on == nil {
 		on = &syntax.ObjectName{Span: name.Span, Parts: name.Parts[:len(name.Parts)-1]}
 	}
@@ -264,7 +264,7 @@ func (d *definer) dropIndex(s *syntax.Drop) error {
 		}
 		return missing
 	}
-	ix := t.Index(last(name), d.fold)
+	ix := t.Index(name.Last().Value, d.fold)
 	switch {
 	case ix == nil && s.IfExists:
 		return nil
@@ -292,7 +292,7 @@ func (d *definer) dropType(name *syntax.ObjectName, ifExists bool) error {
 	if err := d.enter(name); err != nil {
 		return err
 	}
-	u := d.db.FindType(part(name, 1), last(name), d.first())
+	u := d.db.FindType(name.Schema(), name.Last().Value, d.first())
 	control := func() bool {
 		return d.db.May(d.user(), "CONTROL", schema.Securable{Class: "TYPE", ID: u.ID}) || d.maySchema("ALTER", u.Schema)
 	}
@@ -340,7 +340,7 @@ func (d *definer) userOfType(u *schema.UserType) string {
 
 // isType reports whether a type that is written somewhere is this one, whose name is folded.
 func (d *definer) isType(t *syntax.TypeName, u *schema.UserType, name, first string) bool {
-	return d.fold(last(t.Name)) == name && d.db.FindType(part(t.Name, 1), last(t.Name), first) == u
+	return d.fold(t.Name.Last().Value) == name && d.db.FindType(t.Name.Schema(), t.Name.Last().Value, first) == u
 }
 
 // paramsOf returns the parameters of a module.

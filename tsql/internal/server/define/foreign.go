@@ -125,17 +125,17 @@ func (b *builder) mayRefer(t *schema.Table, ordinals []int) error {
 
 // referred finds the table that a foreign key names.
 func (b *builder) referred(fk *schema.ForeignKey, name *syntax.ObjectName) (*schema.Table, error) {
-	if isTemporary(last(name)) {
+	if name.IsTemp() {
 		return nil, followed(fault.New(1766, fk.Name), 1750)
 	}
 	if other := part(name, 2); other != "" && b.Server().Database(other) != b.db {
 		return nil, followed(fault.New(1763, fk.Name), 1750)
 	}
-	own := part(name, 1) == "" || b.fold(part(name, 1)) == b.fold(b.t.Schema.Name)
-	if own && b.fold(last(name)) == b.fold(b.t.Name) {
+	own := name.Schema() == "" || b.fold(name.Schema()) == b.fold(b.t.Schema.Name)
+	if own && b.fold(name.Last().Value) == b.fold(b.t.Name) {
 		return b.t, nil
 	}
-	o := b.db.Find(part(name, 1), last(name), b.schemaName())
+	o := b.db.Find(name.Schema(), name.Last().Value, b.schemaName())
 	t, ok := o.(*schema.Table)
 	switch {
 	case o == nil || !b.mayObject("REFERENCES", o) && !b.db.Visible(b.user(), o):

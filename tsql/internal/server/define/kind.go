@@ -16,7 +16,7 @@ func (d *definer) createSynonym(s *syntax.CreateSynonym) error {
 	if err != nil {
 		return err
 	}
-	y := &schema.Synonym{Header: d.header("SN", last(s.Name), in)}
+	y := &schema.Synonym{Header: d.header("SN", s.Name.Last().Value, in)}
 	for _, p := range s.For.Parts {
 		y.For = append(y.For, p.Value)
 	}
@@ -74,7 +74,7 @@ func (d *definer) mayBe(p *schema.Principal) bool {
 
 // dropSchema drops a schema that nothing is in.
 func (d *definer) dropSchema(name *syntax.ObjectName, ifExists bool) error {
-	s := d.db.Schema(last(name))
+	s := d.db.Schema(name.Last().Value)
 	switch {
 	case s == nil && ifExists:
 		return nil
@@ -162,7 +162,7 @@ func (d *definer) alterSchema(s *syntax.AlterSchema) error {
 
 // transferType moves a type to another schema.
 func (d *definer) transferType(s *syntax.AlterSchema, to *schema.Schema) error {
-	u := d.db.FindType(part(s.Object, 1), last(s.Object), d.first())
+	u := d.db.FindType(s.Object.Schema(), s.Object.Last().Value, d.first())
 	if u == nil {
 		return fault.New(15151, "find", "type", text(s.Object))
 	}
@@ -190,7 +190,7 @@ func (d *definer) alterAuthorization(s *syntax.AlterAuthorization) error {
 			return fault.New(15151, "find", "principal", s.To.Value)
 		}
 	}
-	name := last(s.On)
+	name := s.On.Last().Value
 	switch s.Class {
 	case "SCHEMA":
 		found := d.db.Schema(name)
@@ -206,7 +206,7 @@ func (d *definer) alterAuthorization(s *syntax.AlterAuthorization) error {
 		}
 		set(d, &role.Owner, to)
 	case "TYPE":
-		u := d.db.FindType(part(s.On, 1), name, d.first())
+		u := d.db.FindType(s.On.Schema(), name, d.first())
 		if u == nil || !d.db.May(d.user(), "TAKE OWNERSHIP", schema.Securable{Class: "TYPE", ID: u.ID}) {
 			return fault.New(15151, "find", "type", text(s.On))
 		}
@@ -230,9 +230,9 @@ func (d *definer) alterAuthorization(s *syntax.AlterAuthorization) error {
 
 // databaseOwner gives a database to a login.
 func (d *definer) databaseOwner(s *syntax.AlterAuthorization) error {
-	db := d.Server().Database(last(s.On))
+	db := d.Server().Database(s.On.Last().Value)
 	if db == nil || !d.Login().Sysadmin {
-		return fault.New(15151, "find", "database", last(s.On))
+		return fault.New(15151, "find", "database", s.On.Last().Value)
 	}
 	if s.To == nil {
 		return fault.New(102, "SCHEMA")

@@ -45,7 +45,7 @@ func formOf(stmt syntax.Stmt) form {
 // createModule executes CREATE, CREATE OR ALTER and ALTER of procedures, functions, views and triggers.
 func (d *definer) createModule(stmt syntax.Stmt) error {
 	f := formOf(stmt)
-	if isTemporary(last(f.name)) && f.kind != "P" {
+	if f.name.IsTemp() && f.kind != "P" {
 		return d.unsupported(f.name.Span, "a temporary "+strings.ToLower(f.word))
 	}
 	if f.external {
@@ -95,7 +95,7 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	var in *schema.Schema
 	var on schema.Object
 	var err error
-	if isTemporary(last(f.name)) {
+	if f.name.IsTemp() {
 		return d.createTemporary(f, stmt)
 	}
 	if trigger, ok := stmt.(*syntax.CreateTrigger); ok {
@@ -106,7 +106,7 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	if err != nil {
 		return err
 	}
-	m := &schema.Module{Header: d.header(f.kind, last(f.name), in)}
+	m := &schema.Module{Header: d.header(f.kind, f.name.Last().Value, in)}
 	if on != nil {
 		m.Parent = on.Head().ID
 	}
@@ -132,7 +132,7 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 // createTemporary enters a new temporary procedure. It is its maker's and executes in the database in which it was
 // made.
 func (d *definer) createTemporary(f form, stmt syntax.Stmt) error {
-	name := last(f.name)
+	name := f.name.Last().Value
 	if err := checkName(name); err != nil {
 		return err
 	}
@@ -360,8 +360,8 @@ func (d *definer) triggerTable(s *syntax.CreateTrigger) (schema.Object, error) {
 		return nil, d.unsupported(s.Span, "a trigger of the database or the server")
 	}
 	on := s.Table
-	if part(on, 1) == "" && part(s.Name, 1) != "" { // it is looked for in the trigger's schema
-		on = &syntax.ObjectName{Span: on.Span, Parts: []syntax.Ident{s.Name.Parts[len(s.Name.Parts)-2], on.Parts[len(on.Parts)-1]}}
+	if on.Schema() == "" && s.Name.Schema() != "" { // it is looked for in the trigger's schema
+		on = &syntax.ObjectName{Span: on.Span, Parts: []syntax.Ident{s.Name.Parts[len(s.Name.Parts)-2], on.Last()}}
 	}
 	o, err := d.claim(on)
 	if err != nil {
@@ -391,7 +391,7 @@ func (d *definer) triggerPlace(s *syntax.CreateTrigger) (*schema.Schema, schema.
 		return nil, nil, fault.New(13569, t.FullName())
 	}
 	in := on.Head().Schema
-	if written := part(s.Name, 1); written != "" && d.db.Schema(written) != in {
+	if written := s.Name.Schema(); written != "" && d.db.Schema(written) != in {
 		return nil, nil, fault.New(2103, "create", text(s.Name))
 	}
 	if s.InsteadOf {
@@ -399,7 +399,7 @@ func (d *definer) triggerPlace(s *syntax.CreateTrigger) (*schema.Schema, schema.
 			return nil, nil, err
 		}
 	}
-	return in, on, d.free(in, last(s.Name))
+	return in, on, d.free(in, s.Name.Last().Value)
 }
 
 // insteadOf checks that a table or a view has one INSTEAD OF trigger at most for each event.

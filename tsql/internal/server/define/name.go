@@ -27,9 +27,6 @@ func text(n *syntax.ObjectName) string {
 	return strings.Join(parts, ".")
 }
 
-// last is the object's own name.
-func last(n *syntax.ObjectName) string { return n.Parts[len(n.Parts)-1].Value }
-
 // part is the part of a name before its own one by n; empty if it isn't written.
 func part(n *syntax.ObjectName, before int) string {
 	i := len(n.Parts) - 1 - before
@@ -72,13 +69,13 @@ func (d *definer) first() string {
 
 // find returns the object of a name; nil if there is none. The database of the name becomes that of the statement.
 func (d *definer) find(n *syntax.ObjectName) (schema.Object, error) {
-	if name := last(n); isTemporary(name) {
+	if name := n.Last().Value; isTemporary(name) {
 		return d.findTemporary(name), nil
 	}
 	if err := d.enter(n); err != nil {
 		return nil, err
 	}
-	return d.db.Find(part(n, 1), last(n), d.first()), nil
+	return d.db.Find(n.Schema(), n.Last().Value, d.first()), nil
 }
 
 // findTemporary returns the temporary object of a name; nil if there is none.
@@ -122,16 +119,16 @@ func (d *definer) claim(n *syntax.ObjectName) (schema.Object, error) {
 // returns waits for the end of another transaction that has dropped what a name stood for. It reports whether the name
 // has to be looked up again.
 func (d *definer) returns(n *syntax.ObjectName) (bool, error) {
-	if isTemporary(last(n)) {
+	if n.IsTemp() {
 		return false, nil
 	}
-	names := []string{part(n, 1)}
+	names := []string{n.Schema()}
 	if names[0] == "" {
 		names = []string{d.first(), "dbo"}
 	}
 	for _, name := range names {
 		if s := d.db.Schema(name); s != nil {
-			if waited, err := d.awaitName(s, last(n)); waited || err != nil {
+			if waited, err := d.awaitName(s, n.Last().Value); waited || err != nil {
 				return waited, err
 			}
 		}
@@ -161,7 +158,7 @@ func (d *definer) claimTable(n *syntax.ObjectName, number int32) (*schema.Table,
 	t, ok := o.(*schema.Table)
 	switch {
 	case o != nil && !ok && number == 4902:
-		return nil, fault.New(4909, last(n))
+		return nil, fault.New(4909, n.Last().Value)
 	case !ok || !d.mayObject("ALTER", t):
 		return nil, fault.New(number, text(n))
 	}
@@ -179,11 +176,11 @@ func (d *definer) place(n *syntax.ObjectName, permission, onSchema string) (*sch
 			return nil, err
 		}
 	}
-	s, err := d.schemaOf(part(n, 1), onSchema)
+	s, err := d.schemaOf(n.Schema(), onSchema)
 	if err != nil {
 		return nil, err
 	}
-	return s, d.free(s, last(n))
+	return s, d.free(s, n.Last().Value)
 }
 
 // schemaOf finds the schema that something new is to be in.

@@ -48,7 +48,7 @@ func (d *definer) permission(s *syntax.Permission) error {
 func (d *definer) securable(s *syntax.Permission) (schema.Securable, schema.Object, error) {
 	name := ""
 	if s.On != nil {
-		name = last(s.On)
+		name = s.On.Last().Value
 	}
 	switch {
 	case s.On == nil:
@@ -72,7 +72,7 @@ func (d *definer) securable(s *syntax.Permission) (schema.Securable, schema.Obje
 		}
 		return schema.Securable{Class: "SCHEMA", ID: found.ID}, nil, nil
 	case s.Class == "TYPE":
-		u := d.db.FindType(part(s.On, 1), name, d.first())
+		u := d.db.FindType(s.On.Schema(), name, d.first())
 		if u == nil {
 			return schema.Securable{}, nil, fault.New(15151, "find", "type", text(s.On))
 		}
@@ -255,7 +255,7 @@ func (d *definer) mayGrant(p schema.Permission) bool {
 
 // systems reports whether a name is that of an object of the system, on which this server grants nothing.
 func systems(name *syntax.ObjectName) bool {
-	database, schemaName, last := part(name, 2), part(name, 1), last(name)
+	database, schemaName, last := part(name, 2), name.Schema(), name.Last().Value
 	return sysview.Lookup(schemaName, last) != nil || sysview.LookupFunction(schemaName, last) != nil ||
 		sysview.ViewElsewhere(database, schemaName, last) ||
 		sysview.FunctionElsewhere(database, schemaName, last) || sysview.ProcedureElsewhere(last)

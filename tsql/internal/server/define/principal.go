@@ -205,12 +205,12 @@ func (d *definer) alterUser(s *syntax.CreatePrincipal) error {
 // dropPrincipal drops a user or a role that owns nothing.
 func (d *definer) dropPrincipal(word string, name *syntax.ObjectName, ifExists bool) error {
 	what := strings.ToLower(word)
-	p := d.db.Principal(last(name))
+	p := d.db.Principal(name.Last().Value)
 	switch {
 	case p == nil && ifExists:
 		return nil
 	case p == nil || p.Role != (word == "ROLE") || !d.db.May(d.user(), "ALTER", schema.Securable{Class: word, ID: p.ID}):
-		return fault.New(15151, "drop", what, last(name))
+		return fault.New(15151, "drop", what, name.Last().Value)
 	case p.Fixed:
 		return fault.New(15150, "drop", what, p.Name)
 	}
@@ -330,10 +330,10 @@ func (d *definer) alterLogin(s *syntax.CreatePrincipal) error {
 
 // dropLogin executes DROP LOGIN. Users of it stay, without a login.
 func (d *definer) dropLogin(name *syntax.ObjectName) error {
-	login := d.Server().Login(last(name))
+	login := d.Server().Login(name.Last().Value)
 	switch {
 	case login == nil || !d.mayAlterLogins():
-		return fault.New(15151, "drop", "login", last(name))
+		return fault.New(15151, "drop", "login", name.Last().Value)
 	case login.SID == d.Login().SID, d.LoggedIn(login):
 		return fault.New(15434, login.Name)
 	}

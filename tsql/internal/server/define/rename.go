@@ -107,7 +107,7 @@ func (d *definer) kindOf(parts []string) string {
 			return "INDEX"
 		}
 	}
-	if n := nameOf(parts); d.db.FindType(part(n, 1), last(n), d.first()) != nil {
+	if n := nameOf(parts); d.db.FindType(n.Schema(), n.Last().Value, d.first()) != nil {
 		return "USERDATATYPE"
 	}
 	return ""
@@ -227,7 +227,7 @@ func (d *definer) renameIndex(parts []string, to string) error {
 // renameType renames an alias or table type.
 func (d *definer) renameType(parts []string, to string) error {
 	n := nameOf(parts)
-	u := d.db.FindType(part(n, 1), last(n), d.first())
+	u := d.db.FindType(n.Schema(), n.Last().Value, d.first())
 	if u == nil {
 		return fault.New(15248, "USERDATATYPE")
 	}

@@ -18,7 +18,7 @@ func (d *definer) createSequence(s *syntax.CreateSequence) error {
 		return err
 	}
 	q := &schema.Sequence{
-		Header: d.header("SO", last(s.Name), in), Type: Type{Type: sqltype.Type{Kind: sqltype.BigInt}}, Increment: 1,
+		Header: d.header("SO", s.Name.Last().Value, in), Type: Type{Type: sqltype.Type{Kind: sqltype.BigInt}}, Increment: 1,
 	}
 	if s.Type != nil {
 		if q.Type, _, err = ResolveType(d.db, s.Type, d.first()); err != nil {

@@ -31,8 +31,8 @@ func (d *definer) serverPermission(s *syntax.Permission) error {
 	var on *schema.Login
 	if s.On != nil {
 		valid = schema.LoginPermissions
-		if on = d.Server().Login(last(s.On)); on == nil {
-			return fault.New(15151, "find", "login", last(s.On))
+		if on = d.Server().Login(s.On.Last().Value); on == nil {
+			return fault.New(15151, "find", "login", s.On.Last().Value)
 		}
 	}
 	for _, to := range s.To {

@@ -15,7 +15,7 @@ func (d *definer) updateStatistics(s *syntax.UpdateStatistics) error {
 	}
 	t, ok := o.(*schema.Table)
 	if !ok || !d.mayObject("ALTER", t) {
-		return fault.New(2706, last(s.Table))
+		return fault.New(2706, s.Table.Last().Value)
 	}
 	for _, name := range s.Names {
 		if ix := t.Index(name.Value, d.fold); ix == nil || ix.ID == 0 {
@@ -40,7 +40,7 @@ func (d *definer) dropStatistics(name *syntax.ObjectName) error {
 	if !ok || !d.mayObject("ALTER", t) {
 		return missing
 	}
-	if ix := t.Index(last(name), d.fold); ix == nil || ix.ID == 0 {
+	if ix := t.Index(name.Last().Value, d.fold); ix == nil || ix.ID == 0 {
 		return missing
 	}
 	return fault.New(3739, "DROP", text(name))

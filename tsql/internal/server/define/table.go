@@ -54,7 +54,7 @@ func (d *definer) enlist(b *builder) error {
 
 // newTable makes an empty table of a name that is free.
 func (d *definer) newTable(n *syntax.ObjectName) (*schema.Table, error) {
-	name := last(n)
+	name := n.Last().Value
 	if !isTemporary(name) {
 		s, err := d.place(n, "CREATE TABLE", "ALTER")
 		if err != nil {
@@ -91,7 +91,7 @@ func (d *definer) tableOptions(s *syntax.CreateTable) (versioned versioning, err
 		case "ON", "TEXTIMAGE_ON":
 			err = filegroup(o)
 		case "SYSTEM_VERSIONING":
-			if isTemporary(last(s.Name)) {
+			if s.Name.IsTemp() {
 				return versioned, d.unsupported(o.Span, "a temporary table with a history")
 			}
 			versioned, err = d.versioningOf(o, s.History)

@@ -27,7 +27,7 @@ type typeOf struct {
 
 // resolveType finds a type.
 func resolveType(db *schema.Database, t *syntax.TypeName, first string, of typeOf) (Type, *schema.UserType, error) {
-	name, schemaName := last(t.Name), part(t.Name, 1)
+	name, schemaName := t.Name.Last().Value, t.Name.Schema()
 	builtin := schemaName == "" || strings.EqualFold(schemaName, "sys")
 	if builtin && sqltype.Known(name) {
 		found, err := builtinType(name, t, of)
@@ -48,7 +48,7 @@ func resolveType(db *schema.Database, t *syntax.TypeName, first string, of typeO
 
 // isSysname reports whether a type is sysname, which is NOT NULL unless it is said.
 func isSysname(t *syntax.TypeName) bool {
-	return len(t.Name.Parts) <= 2 && sqltype.IsSysname(last(t.Name))
+	return len(t.Name.Parts) <= 2 && sqltype.IsSysname(t.Name.Last().Value)
 }
 
 // builtinType is one of the server's own types with its facets.

@@ -182,11 +182,11 @@ func (d *definer) createType(s *syntax.CreateType) error {
 	if err := d.needs("CREATE TYPE"); err != nil {
 		return err
 	}
-	in, err := d.schemaOf(part(s.Name, 1), "ALTER")
+	in, err := d.schemaOf(s.Name.Schema(), "ALTER")
 	if err != nil {
 		return err
 	}
-	name := last(s.Name)
+	name := s.Name.Last().Value
 	if err := checkName(name); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (b *builder) historyTable(v versioning) (*schema.Table, error) {
 		name = &syntax.ObjectName{Parts: []syntax.Ident{
 			{Value: b.t.Schema.Name, Quoted: true}, {Value: fmt.Sprintf("MSSQL_TemporalHistoryFor_%d", b.t.ID), Quoted: true},
 		}}
-		for n := 1; v.history == nil && b.t.Schema.Objects[b.fold(last(name))] != nil; n++ {
+		for n := 1; v.history == nil && b.t.Schema.Objects[b.fold(name.Last().Value)] != nil; n++ {
 			name.Parts[1].Value = fmt.Sprintf("MSSQL_TemporalHistoryFor_%d_%d", b.t.ID, n)
 		}
 	}
@@ -343,6 +343,6 @@ func filledByServer(c syntax.ColumnDef) bool {
 
 // isRowVersion reports the type rowversion under both of its names.
 func isRowVersion(t *syntax.TypeName) bool {
-	name := strings.ToLower(last(t.Name))
+	name := strings.ToLower(t.Name.Last().Value)
 	return len(t.Name.Parts) == 1 && (name == "rowversion" || name == "timestamp")
 }

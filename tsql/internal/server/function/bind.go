@@ -103,7 +103,7 @@ func (c *bindCall) checkArgument(i int) error {
 func wordOf(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *syntax.ColumnRef:
-		return x.Parts[len(x.Parts)-1].Value
+		return x.Last().Value
 	case *syntax.Literal:
 		return x.Value
 	case *syntax.Variable:

@@ -117,5 +117,5 @@ func Scalars() []string { return slices.Sorted(maps.Keys(scalars)) }
 
 // nameOf returns the name of an unqualified call in upper case.
 func nameOf(call *syntax.Call) string {
-	return strings.ToUpper(call.Name.Parts[len(call.Name.Parts)-1].Value)
+	return strings.ToUpper(call.Name.Last().Value)
 }

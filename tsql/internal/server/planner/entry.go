@@ -6,7 +6,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -123,26 +122,6 @@ func assignRows(root *execute.Subquery, r *execute.Run, columns []execute.Expr, 
 	}
 }
 
-// expression compiles an expression outside of a query.
-func expression(env *binder.Env, x syntax.Expr) (*Scalar, error) {
-	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Expression(x) }
-	p, n, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
-	if err != nil {
-		return nil, err
-	}
-	return &Scalar{Type: n.Type, Nullable: n.Nullable, Tables: p.b.Tables, Eval: eval}, nil
-}
-
-// test compiles a condition outside of a query.
-func test(env *binder.Env, x syntax.Expr) (Condition, error) {
-	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Condition(x) }
-	_, _, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (bool, error) {
-		t, err := c.Cond(r)
-		return t == execute.True, err
-	})
-	return eval, err
-}
-
 // outside compiles what stands outside of a query. It is compiled again when it is out of date.
 func outside[T any](
 	env *binder.Env, bind func(b *binder.Binder) (*binder.Node, error), value func(c binder.Code, r *execute.Run) (T, error),
@@ -175,25 +154,6 @@ func outside[T any](
 		})
 		return v, err
 	}, nil
-}
-
-func rowExpression(env *binder.Env, t *schema.Table, x syntax.Expr) (*RowScalar, error) {
-	p := newPlanner(env)
-	n, table, err := p.b.RowExpression(t, x)
-	if err != nil {
-		return nil, err
-	}
-	eval, err := overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
-	return &RowScalar{Type: n.Type, Nullable: n.ShownNullable(), Eval: eval}, err
-}
-
-func rowTest(env *binder.Env, t *schema.Table, x syntax.Expr) (RowCondition, error) {
-	p := newPlanner(env)
-	n, table, err := p.b.RowCondition(t, x)
-	if err != nil {
-		return nil, err
-	}
-	return overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Truth, error) { return c.Cond(r) })
 }
 
 // overRow compiles an expression or condition over one row.
@@ -238,19 +198,5 @@ func explain(s *strings.Builder, op execute.Operator, depth int) {
 	s.WriteString(strings.Repeat("  ", depth) + text + "\n")
 	for _, in := range inputs {
 		explain(s, in, depth+1)
-	}
-}
-
-// Compile compiles a statement that reads or writes rows.
-func Compile(env *binder.Env, stmt syntax.Stmt) (*Statement, error) {
-	switch st := stmt.(type) {
-	case *syntax.SelectStmt:
-		return Query(env, st.Query)
-	default:
-		out, err := compileDML(env, stmt)
-		if err != nil {
-			return nil, err
-		}
-		return out.kept(env, func(env *binder.Env) (*Statement, error) { return Compile(env, stmt) }), nil
 	}
 }

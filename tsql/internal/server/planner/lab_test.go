@@ -160,7 +160,7 @@ func (l *lab) insert(st *syntax.Insert) error {
 	var t *schema.Table
 	switch target := st.Target.(type) {
 	case *syntax.TableRef:
-		name := target.Name.Parts[len(target.Name.Parts)-1].Value
+		name := target.Name.Last().Value
 		if t = l.temp[strings.ToLower(name)]; t == nil {
 			schemaName := "dbo"
 			if len(target.Name.Parts) > 1 {

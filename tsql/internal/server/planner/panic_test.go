@@ -75,9 +75,9 @@ func (l *lab) compileAll(t *testing.T, path string, f archive) (compiled int) {
 func moduleOf(stmt syntax.Stmt) string {
 	switch m := stmt.(type) {
 	case *syntax.CreateProcedure:
-		return m.Name.Parts[len(m.Name.Parts)-1].Value
+		return m.Name.Last().Value
 	case *syntax.CreateFunction:
-		return m.Name.Parts[len(m.Name.Parts)-1].Value
+		return m.Name.Last().Value
 	default:
 		return ""
 	}

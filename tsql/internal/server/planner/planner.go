@@ -66,18 +66,57 @@ func Query(env *binder.Env, q *syntax.Query) (*Statement, error) {
 	return st.kept(env, func(env *binder.Env) (*Statement, error) { return Query(env, q) }), nil
 }
 
+// Compile compiles a statement that reads or writes rows.
+func Compile(env *binder.Env, stmt syntax.Stmt) (*Statement, error) {
+	switch st := stmt.(type) {
+	case *syntax.SelectStmt:
+		return Query(env, st.Query)
+	default:
+		out, err := compileDML(env, stmt)
+		if err != nil {
+			return nil, err
+		}
+		return out.kept(env, func(env *binder.Env) (*Statement, error) { return Compile(env, stmt) }), nil
+	}
+}
+
 // Expression compiles an expression that stands outside a query.
-func Expression(env *binder.Env, x syntax.Expr) (*Scalar, error) { return expression(env, x) }
+func Expression(env *binder.Env, x syntax.Expr) (*Scalar, error) {
+	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Expression(x) }
+	p, n, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
+	if err != nil {
+		return nil, err
+	}
+	return &Scalar{Type: n.Type, Nullable: n.Nullable, Tables: p.b.Tables, Eval: eval}, nil
+}
 
 // Test compiles a condition that stands outside a query.
-func Test(env *binder.Env, x syntax.Expr) (Condition, error) { return test(env, x) }
+func Test(env *binder.Env, x syntax.Expr) (Condition, error) {
+	bind := func(b *binder.Binder) (*binder.Node, error) { return b.Condition(x) }
+	_, _, eval, err := outside(env, bind, func(c binder.Code, r *execute.Run) (bool, error) {
+		t, err := c.Cond(r)
+		return t == execute.True, err
+	})
+	return eval, err
+}
 
 // RowExpression compiles an expression over one row of a table: a computed column.
 func RowExpression(env *binder.Env, t *schema.Table, x syntax.Expr) (*RowScalar, error) {
-	return rowExpression(env, t, x)
+	p := newPlanner(env)
+	n, table, err := p.b.RowExpression(t, x)
+	if err != nil {
+		return nil, err
+	}
+	eval, err := overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Value, error) { return c.Expr(r) })
+	return &RowScalar{Type: n.Type, Nullable: n.ShownNullable(), Eval: eval}, err
 }
 
 // RowTest compiles a condition over one row of a table: CHECK, the filter of an index.
 func RowTest(env *binder.Env, t *schema.Table, x syntax.Expr) (RowCondition, error) {
-	return rowTest(env, t, x)
+	p := newPlanner(env)
+	n, table, err := p.b.RowCondition(t, x)
+	if err != nil {
+		return nil, err
+	}
+	return overRow(p, n, table, func(c binder.Code, r *execute.Run) (execute.Truth, error) { return c.Cond(r) })
 }

@@ -31,7 +31,7 @@ func compileDML(env *binder.Env, stmt syntax.Stmt) (*Statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		return truncate(t, binder.TextOf(s.Table.Parts)), nil
+		return truncate(t, syntax.Dotted(s.Table.Parts)), nil
 	default:
 		return nil, p.b.Unsupported(stmt.Range(), "this statement")
 	}

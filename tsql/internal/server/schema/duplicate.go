@@ -156,7 +156,7 @@ func (t *Table) checked(ck *Check) string {
 	}
 	name := ""
 	for ref := range syntax.All[*syntax.ColumnRef](ck.Expr) {
-		c := t.Column(ref.Parts[len(ref.Parts)-1].Value, strings.ToLower)
+		c := t.Column(ref.Last().Value, strings.ToLower)
 		if c == nil || name != "" && c.Name != name {
 			return ""
 		}

@@ -87,14 +87,14 @@ func (s *Session) raiserror(a *activation, st *syntax.Raiserror) error {
 	if e.Message, err = s.raisedText(a, st, e); err != nil {
 		return err
 	}
-	log := hasOption(st.Options, "LOG")
+	log := syntax.HasOption(st.Options, "LOG")
 	if e.Class > 18 && !log {
 		return fault.New(2754, 18)
 	}
 	placed(e, a.unit.file, st.From, a.unit.name)
 	s.rowCount = 0
 	if e.Class <= 10 {
-		if hasOption(st.Options, "SETERROR") {
+		if syntax.HasOption(st.Options, "SETERROR") {
 			defer func() { s.lastError = e.Number }()
 		}
 		s.report(e)
@@ -127,15 +127,6 @@ func (s *Session) raisedText(a *activation, st *syntax.Raiserror, e *fault.Error
 		args = append(args, function.FormatArgument{Value: arg, Type: argType})
 	}
 	return function.FormatMessage(v.Str(), args)
-}
-
-func hasOption(options []syntax.Option, name string) bool {
-	for _, o := range options {
-		if o.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // waitfor executes WAITFOR DELAY and WAITFOR TIME.

@@ -91,7 +91,7 @@ func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]binder.Column, 
 			return nil, err
 		}
 		if user == nil || user.Table == nil {
-			return nil, fault.New(2715, 1, lastName(def.Type))
+			return nil, fault.New(2715, 1, def.Type.Last().Value)
 		}
 		return tableColumns(user.Table), nil
 	case def.Object != nil:

@@ -160,7 +160,7 @@ func (c *shape) pure(stmt syntax.Stmt) error {
 		}
 	}
 	for call := range syntax.All[*syntax.Call](read) {
-		name := strings.ToLower(call.Name.Parts[len(call.Name.Parts)-1].Value)
+		name := strings.ToLower(call.Name.Last().Value)
 		if len(call.Name.Parts) == 1 && (name == "rand" || name == "newid" || name == "newsequentialid") {
 			return fault.New(443, name)
 		}

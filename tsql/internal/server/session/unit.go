@@ -289,7 +289,7 @@ func (u *unit) knows(name string) bool {
 }
 
 // isCursor reports the type of variables that hold cursors.
-func isCursor(t *syntax.TypeName) bool { return strings.EqualFold(lastName(t.Name), "cursor") }
+func isCursor(t *syntax.TypeName) bool { return strings.EqualFold(t.Name.Last().Value, "cursor") }
 
 func (u *unit) addVariable(name string, t value.Type) int {
 	slot := len(u.types)
@@ -423,6 +423,3 @@ func line(file *diag.File, at diag.Pos) int32 {
 	n, _ := file.Position(at)
 	return int32(n)
 }
-
-// lastName is the object's own name.
-func lastName(name *syntax.ObjectName) string { return name.Parts[len(name.Parts)-1].Value }

@@ -197,7 +197,7 @@ func listDependencies(c *Context) ([]dependency, error) {
 			}
 			seen[key] = true
 			d := dependency{of: o, name: name}
-			if found := c.Database.Find(part(name, 1), part(name, 0), o.Head().Schema.Name); found != nil && part(name, 2) == "" {
+			if found := c.Database.Find(name.Schema(), part(name, 0), o.Head().Schema.Name); found != nil && part(name, 2) == "" {
 				d.id = found.Head().ID
 			} else if len(name.Parts) == 1 {
 				continue // a built-in function, a common table expression, an alias
@@ -239,7 +239,7 @@ var dependencyRow = getters[dependency]{
 	"referencing_id":            func(d dependency) Value { return number(d.of.Head().ID) },
 	"is_schema_bound_reference": func(d dependency) Value { return flag(hasOption(d.of.module(), "SCHEMABINDING")) },
 	"referenced_database_name":  func(d dependency) Value { return orNull(part(d.name, 2)) },
-	"referenced_schema_name":    func(d dependency) Value { return orNull(part(d.name, 1)) },
+	"referenced_schema_name":    func(d dependency) Value { return orNull(d.name.Schema()) },
 	"referenced_entity_name":    func(d dependency) Value { return str(part(d.name, 0)) },
 	"referenced_id":             func(d dependency) Value { return optional(d.id) },
 	"is_caller_dependent":       func(d dependency) Value { return flag(len(d.name.Parts) == 1 && d.id == 0) },

@@ -288,7 +288,7 @@ var dateFunctions = map[string]bool{
 }
 
 func (p printer) call(x *syntax.Call) string {
-	short := strings.ToLower(x.Name.Parts[len(x.Name.Parts)-1].Value)
+	short := strings.ToLower(x.Name.Last().Value)
 	if x.NoParens {
 		if text, ok := replaced[short]; ok {
 			return text

@@ -63,7 +63,7 @@ func checkCallers(p *pass) {
 		}
 		if helper := section.Title == "helper of"; u.proc != nil && len(p.Options.Helpers) > 0 && helper != p.helper(u) {
 			p.report(u, section.Span, "write Helper of if it says gen:internal or exclude names it, and Called by if not",
-				"the generator calls %s: %t; the header calls it a helper: %t", nameText(u.name), !p.helper(u), helper)
+				"the generator calls %s: %t; the header calls it a helper: %t", syntax.Dotted(u.name.Parts), !p.helper(u), helper)
 		}
 		callers := p.callers(u)
 		for item := range strings.SplitSeq(strings.TrimSuffix(section.Text, "."), ",") {
@@ -73,13 +73,13 @@ func checkCallers(p *pass) {
 			case named < 0 && section.Title == "helper of":
 				p.report(u, section.Span, "write Called by if somebody else than a script calls it", "no script makes %q", item)
 			case named >= 0 && !slices.Contains(callers, p.units[named]):
-				p.report(u, section.Span, "delete it from the section", "%s does not call %s", item, nameText(u.name))
+				p.report(u, section.Span, "delete it from the section", "%s does not call %s", item, syntax.Dotted(u.name.Parts))
 			case named >= 0:
 				callers = slices.DeleteFunc(callers, func(o *unit) bool { return o == p.units[named] })
 			}
 		}
 		for _, caller := range callers {
-			p.report(u, section.Span, "add it to the section", "%s is called by %s, too", nameText(u.name), nameText(caller.name))
+			p.report(u, section.Span, "add it to the section", "%s is called by %s, too", syntax.Dotted(u.name.Parts), syntax.Dotted(caller.name.Parts))
 		}
 	}
 }
@@ -92,7 +92,7 @@ func (p *pass) callers(u *unit) []*unit {
 			continue
 		}
 		for n := range syntax.All[*syntax.ObjectName](o.node) {
-			if same(last(n).Value, last(u.name).Value) {
+			if same(n.Last().Value, u.name.Last().Value) {
 				callers = append(callers, o)
 				break
 			}
@@ -128,9 +128,9 @@ func checkTransactionSections(p *pass) {
 		case !own && !begins(section.Text, "the caller's") && !begins(section.Text, "none"):
 			p.report(u, section.Span, "begin it with its own, the caller's or none", "the section does not say whose transaction it is")
 		case own && !has:
-			p.report(u, section.Span, "write none, or the caller's", "%s begins no transaction", nameText(u.name))
+			p.report(u, section.Span, "write none, or the caller's", "%s begins no transaction", syntax.Dotted(u.name.Parts))
 		case !own && has:
-			p.report(u, section.Span, "write its own", "%s begins a transaction", nameText(u.name))
+			p.report(u, section.Span, "write its own", "%s begins a transaction", syntax.Dotted(u.name.Parts))
 		}
 	}
 }
@@ -142,8 +142,8 @@ func (p *pass) checkCalls(u *unit) {
 			continue
 		}
 		for _, o := range p.procedures() {
-			if same(last(o.name).Value, last(call.Name).Value) && o.inCallers() {
-				p.report(u, call.Span, "BEGIN TRANSACTION before it", "%s needs a transaction of its caller's", nameText(o.name))
+			if same(o.name.Last().Value, call.Name.Last().Value) && o.inCallers() {
+				p.report(u, call.Span, "BEGIN TRANSACTION before it", "%s needs a transaction of its caller's", syntax.Dotted(o.name.Parts))
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func checkNamedHints(p *pass) {
 		has := u.hintNames()
 		for _, word := range slices.Compact(slices.Sorted(slices.Values(hintWords.FindAllString(section.Text, -1)))) {
 			if !slices.ContainsFunc(has, func(hint string) bool { return containsWord(hint, word) }) {
-				p.report(u, section.Span, "delete it from the section, or add the hint", "%s has no hint %s", nameText(u.name), word)
+				p.report(u, section.Span, "delete it from the section, or add the hint", "%s has no hint %s", syntax.Dotted(u.name.Parts), word)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func checkForm(p *pass) {
 			switch {
 			case at < 0:
 			case at == last:
-				p.report(u, s.Span, "make one of the two", "the header of %s has the section %s twice", nameText(u.name), s.Title)
+				p.report(u, s.Span, "make one of the two", "the header of %s has the section %s twice", syntax.Dotted(u.name.Parts), s.Title)
 			case at < last:
 				p.report(u, s.Span, "the order is "+strings.Join(p.Options.Header, ", "), "the section %s stands too late", s.Title)
 			}
@@ -118,7 +118,7 @@ func checkForm(p *pass) {
 		}
 		for _, title := range p.Options.Header {
 			if _, ok := u.section(canonical(title)); !ok && u.owes(canonical(title)) {
-				p.report(u, u.name.Span, "add it, in its place", "the header of %s has no section %s", nameText(u.name), title)
+				p.report(u, u.name.Span, "add it, in its place", "the header of %s has no section %s", syntax.Dotted(u.name.Parts), title)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func checkDescribed(p *pass) {
 		if !ok {
 			if len(params) > 0 {
 				p.report(u, u.name.Span, "add Parameters: to the header, with each of them and its unit",
-					"the header of %s does not say what its parameters are", nameText(u.name))
+					"the header of %s does not say what its parameters are", syntax.Dotted(u.name.Parts))
 			}
 			continue
 		}
@@ -224,7 +224,7 @@ func checkDescribed(p *pass) {
 		}
 		for _, name := range variableNames(section.Text) {
 			if !slices.ContainsFunc(params, func(p *syntax.Param) bool { return same(p.Name, name) }) {
-				p.report(u, section.Span, "delete it from the section", "%s has no parameter %s", nameText(u.name), name)
+				p.report(u, section.Span, "delete it from the section", "%s has no parameter %s", syntax.Dotted(u.name.Parts), name)
 			}
 		}
 	}
@@ -276,9 +276,9 @@ func checkLength(p *pass) {
 		switch section, ok := u.section("length"); {
 		case !ok && lines > p.Options.MaxLines:
 			p.report(u, u.name.Span, "split it, or add Length: to the header with the reason",
-				"%s has %d lines, and its header does not say why", nameText(u.name), lines)
+				"%s has %d lines, and its header does not say why", syntax.Dotted(u.name.Parts), lines)
 		case ok && lines <= p.Options.MaxLines:
-			p.report(u, section.Span, "delete the section", "%s has no more than %d lines", nameText(u.name), p.Options.MaxLines)
+			p.report(u, section.Span, "delete the section", "%s has no more than %d lines", syntax.Dotted(u.name.Parts), p.Options.MaxLines)
 		}
 	}
 }

@@ -58,19 +58,6 @@ func systemVariable(n syntax.Node, name string) bool {
 	return false
 }
 
-// conjuncts splits a condition at its ANDs. Parentheses around the parts are gone. Each of them must hold for a row,
-// which can't be said of the parts of an OR; a missing condition has none.
-func conjuncts(x syntax.Expr) []syntax.Expr {
-	x = syntax.Unparen(x)
-	if x == nil {
-		return nil
-	}
-	if l, ok := x.(*syntax.Logical); ok && l.Op == "AND" {
-		return append(conjuncts(l.X), conjuncts(l.Y)...)
-	}
-	return []syntax.Expr{x}
-}
-
 // fixesKey says whether equalities among the comparisons fix all columns of one of a table's keys, so that at most one
 // row is meant for each row of whatever the columns are compared with.
 func (u *unit) fixesKey(source *analyze.ReadTable, comparisons iter.Seq[*syntax.Compare]) bool {
@@ -126,10 +113,10 @@ func (u *unit) target(s syntax.Stmt) (*analyze.ReadTable, syntax.TableSource) {
 func (u *unit) writesStored(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.Truncate:
-		return !strings.HasPrefix(last(s.Table).Value, "#")
+		return !s.Table.IsTemp()
 	case *syntax.SelectStmt:
 		for b := range syntax.All[*syntax.Select](s) {
-			if b.Into != nil && !strings.HasPrefix(last(b.Into).Value, "#") {
+			if b.Into != nil && !b.Into.IsTemp() {
 				return true
 			}
 		}

@@ -66,7 +66,7 @@ func collectIndexes(s *session) []index {
 // index makes an index on a table by its name. The name alone must do for a table that the catalog doesn't know:
 // options name tables, too.
 func (u *unit) index(table *syntax.ObjectName, columns []syntax.IndexColumn, options []syntax.Option, isType bool) index {
-	ix := index{u: u, columns: columns, options: options, isType: isType, table: catalog.Name{Name: last(table).Value}}
+	ix := index{u: u, columns: columns, options: options, isType: isType, table: catalog.Name{Name: table.Last().Value}}
 	// Temp tables and tables of other databases end here.
 	key, ok := u.key(table)
 	if !ok {

@@ -218,7 +218,7 @@ func checkSettings(p *pass) {
 		}{{"NOCOUNT", counts}, {"XACT_ABORT", aborts}} {
 			if setting.needed && !on[setting.name] {
 				p.report(u, u.name.Span, "begin the body with SET "+setting.name+" ON;",
-					"%s does not begin with SET %s ON", nameText(u.name), setting.name)
+					"%s does not begin with SET %s ON", syntax.Dotted(u.name.Parts), setting.name)
 			}
 		}
 		for set := range syntax.All[*syntax.SetOption](u.node) {

@@ -163,7 +163,7 @@ func (p *pass) checkDrop(u *unit, n *syntax.Drop) {
 
 // checkSchema looks at one name, which may be nil.
 func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
-	if n == nil || strings.HasPrefix(last(n).Value, "#") {
+	if n == nil || n.IsTemp() {
 		return
 	}
 	if len(n.Parts) == 1 {
@@ -186,9 +186,9 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 	case p.Options.Schema == "" || same(schema, "sys") || same(schema, "INFORMATION_SCHEMA"):
 	// Where everything is in one schema, everything is in one database.
 	case len(n.Parts) > 2:
-		p.report(u, n.Span, "", "%s is in another database", nameText(n))
+		p.report(u, n.Span, "", "%s is in another database", syntax.Dotted(n.Parts))
 	case !same(schema, p.Options.Schema):
-		p.report(u, n.Span, "", "%s is not in schema %s", nameText(n), p.Options.Schema)
+		p.report(u, n.Span, "", "%s is not in schema %s", syntax.Dotted(n.Parts), p.Options.Schema)
 	}
 }
 
@@ -248,7 +248,7 @@ func checkDynamic(p *pass) {
 				p.report(u, n.Span, "write the statement itself", "a string is executed as SQL")
 			case n.ProcVar != nil:
 				p.report(u, n.Span, "call procedures by name", "a variable names the procedure that is executed")
-			case n.Name != nil && same(last(n.Name).Value, "sp_executesql"):
+			case n.Name != nil && same(n.Name.Last().Value, "sp_executesql"):
 				p.report(u, n.Span, "write the statement itself", "sp_executesql executes a string as SQL")
 			}
 		}

@@ -17,8 +17,8 @@ var forbiddenRules = []Rule{
 		Good:   "CREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
 		check: func(p *pass) {
 			for _, u := range p.procedures() {
-				if strings.HasPrefix(catalog.Fold(last(u.name).Value), "sp_") {
-					p.report(u, last(u.name).Span, "leave the sp_ out", "the prefix sp_ is the system's")
+				if strings.HasPrefix(catalog.Fold(u.name.Last().Value), "sp_") {
+					p.report(u, u.name.Last().Span, "leave the sp_ out", "the prefix sp_ is the system's")
 				}
 			}
 		},

@@ -162,7 +162,7 @@ func checkDocumented(p *pass) {
 		for _, e := range u.header.Errors {
 			listed[int64(e.Number)] = true
 			if _, own := thrown[int64(e.Number)]; !own && !p.callee(u, e.Number) {
-				p.report(u, e.Span, "delete the line", "%s does not throw %d", nameText(u.name), e.Number)
+				p.report(u, e.Span, "delete the line", "%s does not throw %d", syntax.Dotted(u.name.Parts), e.Number)
 			}
 		}
 		// In any order: findings are sorted at the end.
@@ -212,10 +212,10 @@ func checkMeanings(p *pass) {
 			switch {
 			case known && !same(number.Name, e.Name):
 				p.report(u, e.Span, "give one of the two another number",
-					"error %d is called %s here and %s in %s", e.Number, e.Name, number.Name, nameText(number.u.name))
+					"error %d is called %s here and %s in %s", e.Number, e.Name, number.Name, syntax.Dotted(number.u.name.Parts))
 			case used && name.Number != e.Number:
 				p.report(u, e.Span, "use one number for it, or another name",
-					"error %s has number %d here and %d in %s", e.Name, e.Number, name.Number, nameText(name.u.name))
+					"error %s has number %d here and %d in %s", e.Name, e.Number, name.Number, syntax.Dotted(name.u.name.Parts))
 			}
 			if !known {
 				numbers[e.Number] = first{u, e}

@@ -86,7 +86,7 @@ END CATCH;`,
 func checkHeaders(p *pass) {
 	for _, u := range p.procedures() {
 		if strings.TrimSpace(u.header.Doc) == "" {
-			p.report(u, u.name.Span, "write a sentence above CREATE PROCEDURE", "%s has no header comment", nameText(u.name))
+			p.report(u, u.name.Span, "write a sentence above CREATE PROCEDURE", "%s has no header comment", syntax.Dotted(u.name.Parts))
 		}
 	}
 }
@@ -102,9 +102,9 @@ func checkResultSections(p *pass) {
 		switch {
 		case wants && !has:
 			p.report(u, u.name.Span, "add Result sets: to the header, with a line for each",
-				"the header of %s does not say what its %s hold", nameText(u.name), diag.Count(len(program.Results), "result set"))
+				"the header of %s does not say what its %s hold", syntax.Dotted(u.name.Parts), diag.Count(len(program.Results), "result set"))
 		case has && !wants:
-			p.report(u, u.name.Span, "delete the section", "the header of %s lists result sets, and it returns none", nameText(u.name))
+			p.report(u, u.name.Span, "delete the section", "the header of %s lists result sets, and it returns none", syntax.Dotted(u.name.Parts))
 		}
 	}
 }
@@ -119,7 +119,7 @@ func checkErrorSections(p *pass) {
 		}
 		if throws && !u.hasSection("errors") {
 			p.report(u, u.name.Span, "add Errors: to the header, with a line <number> <name>: <text> for each",
-				"the header of %s does not list its errors", nameText(u.name))
+				"the header of %s does not list its errors", syntax.Dotted(u.name.Parts))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func checkLockSections(p *pass) {
 		}
 		if len(tables) > 1 && !u.hasSection("locks", "lock order") {
 			p.report(u, u.name.Span, "add Locks: to the header, with the tables in order",
-				"the header of %s does not state in which order it locks %d tables", nameText(u.name), len(tables))
+				"the header of %s does not state in which order it locks %d tables", syntax.Dotted(u.name.Parts), len(tables))
 		}
 	}
 }

@@ -38,14 +38,14 @@ func checkGrants(p *pass) {
 
 // checkGrantsOn looks for the grants on a procedure or view in its script.
 func (p *pass) checkGrantsOn(u *unit) {
-	name, right := nameText(u.name), "SELECT"
+	name, right := syntax.Dotted(u.name.Parts), "SELECT"
 	if u.proc != nil {
 		right = "EXECUTE"
 	}
 	var granted []*syntax.Permission
 	for _, other := range p.units {
 		for grant := range syntax.All[*syntax.Permission](other.node) {
-			if other.script == u.script && grant.Verb == "GRANT" && grant.On != nil && same(nameText(grant.On), name) {
+			if other.script == u.script && grant.Verb == "GRANT" && grant.On != nil && same(syntax.Dotted(grant.On.Parts), name) {
 				granted = append(granted, grant)
 			}
 		}

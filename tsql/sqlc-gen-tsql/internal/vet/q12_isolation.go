@@ -41,7 +41,7 @@ var isolationRules = []Rule{
 			for _, u := range p.procedures() {
 				if !p.helper(u) && !setsReadCommitted(u) {
 					p.report(u, u.name.Span, "begin with SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
-						"%s runs under whatever level the session has", nameText(u.name))
+						"%s runs under whatever level the session has", syntax.Dotted(u.name.Parts))
 				}
 			}
 		},

@@ -125,7 +125,7 @@ func (o Options) test(condition syntax.Expr, l *lease) {
 // isColumn says whether a reference is to one of the columns, whatever its qualifier: the columns of a lease have the
 // same names in all tables, or the option lists them all.
 func isColumn(ref *syntax.ColumnRef, names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return same(n, ref.Parts[len(ref.Parts)-1].Value) })
+	return slices.ContainsFunc(names, func(n string) bool { return same(n, ref.Last().Value) })
 }
 
 // leased calls f for every UPDATE and DELETE of stored rows that has to do with a lease.

@@ -42,7 +42,7 @@ DELETE TOP (1000) dbo.log WHERE at < @before;`,
 // purges calls f for every bulk delete of a procedure that is named like a purge. A row that its key names is no bulk.
 func (p *pass) purges(f func(u *unit, deletes []*syntax.Delete)) {
 	for _, u := range p.procedures() {
-		name := catalog.Fold(last(u.name).Value)
+		name := catalog.Fold(u.name.Last().Value)
 		if !slices.ContainsFunc(p.Options.PurgePrefixes, func(s string) bool { return strings.HasPrefix(name, catalog.Fold(s)) }) {
 			continue
 		}
@@ -68,7 +68,7 @@ func (u *unit) oneRow(d *syntax.Delete) bool {
 		return false
 	}
 	return u.fixesKey(source, func(yield func(*syntax.Compare) bool) {
-		for _, c := range conjuncts(d.Where) {
+		for _, c := range syntax.Conjuncts(d.Where) {
 			if eq, ok := c.(*syntax.Compare); ok && !yield(eq) {
 				return
 			}
@@ -115,6 +115,6 @@ func checkPurgePriority(p *pass) {
 				return
 			}
 		}
-		p.report(u, u.name.Span, "SET DEADLOCK_PRIORITY LOW;", "%s does not give way in a deadlock", nameText(u.name))
+		p.report(u, u.name.Span, "SET DEADLOCK_PRIORITY LOW;", "%s does not give way in a deadlock", syntax.Dotted(u.name.Parts))
 	})
 }

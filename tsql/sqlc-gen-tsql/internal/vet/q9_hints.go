@@ -199,5 +199,5 @@ func (u *unit) isColumn(source *analyze.ReadTable, x, named syntax.Expr) bool {
 	ref, ok := syntax.Unparen(x).(*syntax.ColumnRef)
 	name, isRef := syntax.Unparen(named).(*syntax.ColumnRef)
 	return ok && isRef && u.Refs[ref].Source == source && u.Refs[ref].Column != nil &&
-		catalog.Fold(u.Refs[ref].Column.Name) == catalog.Fold(name.Parts[len(name.Parts)-1].Value)
+		catalog.Fold(u.Refs[ref].Column.Name) == catalog.Fold(name.Last().Value)
 }

@@ -218,5 +218,5 @@ func (u *unit) fullName() catalog.Name {
 			return name
 		}
 	}
-	return catalog.Name{Name: last(u.name).Value}
+	return catalog.Name{Name: u.name.Last().Value}
 }

@@ -43,7 +43,7 @@ var versioned = regexp.MustCompile(`_v\d+$`)
 func checkTypeNames(p *pass) {
 	for _, u := range p.units {
 		for t := range syntax.All[*syntax.CreateType](u.node) {
-			if name := last(t.Name); t.Table != nil && !versioned.MatchString(name.Value) {
+			if name := t.Name.Last(); t.Table != nil && !versioned.MatchString(name.Value) {
 				p.report(u, name.Span, "call it "+name.Value+"_v1", "table type %s has no version", name.Value)
 			}
 		}

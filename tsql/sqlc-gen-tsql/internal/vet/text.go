@@ -59,18 +59,6 @@ func isWordByte(b byte) bool {
 	return b == '_' || b == '@' || b == '#' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// nameText writes an object's name with its dots. Brackets are left out, as people say a name.
-func nameText(n *syntax.ObjectName) string {
-	parts := make([]string, len(n.Parts))
-	for i, p := range n.Parts {
-		parts[i] = p.Value
-	}
-	return strings.Join(parts, ".")
-}
-
-// last returns the last part of a name.
-func last(n *syntax.ObjectName) *syntax.Ident { return &n.Parts[len(n.Parts)-1] }
-
 // same compares identifiers as most servers do. Where names that differ in case are different, P8 reports the
 // spelling; for all other rules a name is meant whichever way it is written.
 func same(a, b string) bool { return catalog.Fold(a) == catalog.Fold(b) }
