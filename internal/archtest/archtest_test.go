@@ -138,7 +138,8 @@ var table = []Rule{
 	{
 		From: Set{"./tsql/internal/server/binder"},
 		Forbidden: Set{
-			"./tsql/internal/server/...", "!./tsql/internal/server/execute", "!./tsql/internal/server/fault", "!./tsql/internal/server/function",
+			"./tsql/internal/server/...", "!./tsql/internal/server/ask", "!./tsql/internal/server/execute", "!./tsql/internal/server/fault",
+			"!./tsql/internal/server/function",
 			"!./tsql/internal/server/schema", "!./tsql/internal/server/store", "!./tsql/internal/server/sysview", "!./tsql/internal/server/value",
 		},
 		Reach: Directly,
@@ -151,7 +152,7 @@ var table = []Rule{
 		Why:       "a statement is planned and executed for whoever asks; sessions, which run batches of them, stand above",
 	},
 	{
-		From:      Set{"./tsql/internal/server/execute", "./tsql/internal/server/store", "./tsql/internal/server/lock"},
+		From:      Set{"./tsql/internal/server/ask", "./tsql/internal/server/execute", "./tsql/internal/server/store", "./tsql/internal/server/lock"},
 		Forbidden: Set{"./tsql/internal/server/binder", "./tsql/internal/server/planner"},
 		Reach:     Transitively,
 		Why:       "operators are what a planner builds, and know of no plan",

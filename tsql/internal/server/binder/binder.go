@@ -18,7 +18,8 @@
 //	dml_*.go       statements that write: dml_target.go which table, also through views and common table expressions;
 //	               dml_rules.go and dml_foreign.go what holds for its rows; then a file a statement; dml_output.go
 //	               OUTPUT; dml_trigger.go what triggers see; cursordml.go WHERE CURRENT OF
-//	sysfunctions_*.go  functions that ask the catalog or the session
+//
+// What a call of a function that asks the catalog or the session answers is in package ask.
 package binder
 
 import (
@@ -29,7 +30,6 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 )
@@ -54,11 +54,6 @@ type Env struct {
 	Inserted *schema.Table
 	// Chooser decides where several plans are possible; nil takes the cheapest.
 	Chooser Chooser
-}
-
-// Catalog is what a session is too if queries may read the views of the system: it says who asks.
-type Catalog interface {
-	Catalog() *sysview.Context
 }
 
 // Chooser chooses among several legal plans.

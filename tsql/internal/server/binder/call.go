@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/function"
@@ -41,7 +42,7 @@ func (b *Binder) call(s *scope, x *syntax.Call) (*Node, error) {
 	case slices.Contains(lazy, name):
 		return b.lazyCall(s, name, x)
 	}
-	if f, ok := sessionFunctions[name]; ok {
+	if f, ok := ask.Functions[name]; ok {
 		return b.askedCall(s, name, f, x)
 	}
 	if err := b.checkLevel(name, x); err != nil {

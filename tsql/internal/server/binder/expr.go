@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -126,7 +127,7 @@ func systemVariableCode(name string) execute.Expr {
 		case "NESTLEVEL":
 			return value.OfInt(int64(r.Frame.Depth)), nil
 		default:
-			return systemFact(r, name), nil
+			return ask.Variable(r, name), nil
 		}
 	}
 }

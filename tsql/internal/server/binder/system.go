@@ -1,6 +1,7 @@
 package binder
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
@@ -20,15 +21,6 @@ func (o *SystemRel) visit(made, _ *Set) {
 			made.Add(slot)
 		}
 	}
-}
-
-// Asking is who asks for rows of the system's views.
-func Asking(x *execute.Frame) *sysview.Context {
-	if c, ok := x.Session.(Catalog); ok {
-		return c.Catalog()
-	}
-	db := x.Session.Database()
-	return &sysview.Context{Server: db.Server(), Database: db, Now: x.Session.Now()}
 }
 
 // systemType is the type of a column of a view of the system.
@@ -81,7 +73,7 @@ func (b *Binder) systemFunction(s *scope, v *sysview.Function, f *syntax.Functio
 		columns = append(columns, Column{Name: c.Name, Type: b.systemType(c.Type), Nullable: c.Nullable})
 	}
 	return b.generated(f, args, columns, maybe, func(r *execute.Run, args []execute.Value) (func() ([]execute.Value, bool, error), error) {
-		rows, err := v.Rows(Asking(r.Frame), args)
+		rows, err := v.Rows(ask.Context(r.Frame), args)
 		return func() ([]execute.Value, bool, error) {
 			if len(rows) == 0 {
 				return nil, false, nil

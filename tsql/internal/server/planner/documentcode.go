@@ -41,15 +41,7 @@ func (p *planner) documentStatement(q *syntax.Query, out *binder.Selected) (*Sta
 
 // documentCode is the code of a document as a value.
 func (p *planner) documentCode(s *binder.Subquery) (binder.Code, error) {
-	x, err := p.plan(s.Rel, request{need: binder.SlotsOf(s.Need...), goal: all})
-	if err != nil {
-		return binder.Code{}, err
-	}
-	op, err := x.build()
-	if err != nil {
-		return binder.Code{}, err
-	}
-	columns, err := p.codes(s.Need)
+	op, columns, err := p.read(s.Rel, s.Need, all)
 	if err != nil {
 		return binder.Code{}, err
 	}

@@ -63,7 +63,16 @@ func (p *planner) root(out *binder.Selected) (*execute.Subquery, []execute.Expr,
 
 // planned plans a relation as the statement's own, and compiles what is computed of its rows.
 func (p *planner) planned(r binder.Rel, nodes []*binder.Node) (*execute.Subquery, []binder.Code, error) {
-	x, err := p.plan(r, request{need: binder.SlotsOf(nodes...), goal: all})
+	op, codes, err := p.read(r, nodes, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.main(op), codes, nil
+}
+
+// read plans a relation of which goal rows are likely to be read, and compiles what is computed of its rows.
+func (p *planner) read(r binder.Rel, nodes []*binder.Node, goal float64) (execute.Operator, []binder.Code, error) {
+	x, err := p.plan(r, request{need: binder.SlotsOf(nodes...), goal: goal})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,10 +81,7 @@ func (p *planner) planned(r binder.Rel, nodes []*binder.Node) (*execute.Subquery
 		return nil, nil, err
 	}
 	codes, err := p.codes(nodes)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.main(op), codes, nil
+	return op, codes, err
 }
 
 // main notes the plan of the statement itself.

@@ -251,15 +251,7 @@ func (p *planner) subquery(s *binder.Subquery) (binder.Code, error) {
 	if s.Goal > 0 {
 		goal = s.Goal
 	}
-	x, err := p.plan(s.Rel, request{need: binder.SlotsOf(s.Need...), goal: goal})
-	if err != nil {
-		return binder.Code{}, err
-	}
-	op, err := x.build()
-	if err != nil {
-		return binder.Code{}, err
-	}
-	need, err := p.codes(s.Need)
+	op, need, err := p.read(s.Rel, s.Need, goal)
 	if err != nil {
 		return binder.Code{}, err
 	}

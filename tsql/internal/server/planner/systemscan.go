@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 )
@@ -54,7 +55,7 @@ func (p *planner) systemRows(r *binder.SystemRel, column int, key *binder.Node, 
 	name := r.View.Schema + "." + r.View.Name
 	if key == nil {
 		return &execute.Rows{Text: "scan " + name, Open: func(run *execute.Run) (func() (bool, error), error) {
-			rows, err := r.View.Rows(binder.Asking(run.Frame), wanted)
+			rows, err := r.View.Rows(ask.Context(run.Frame), wanted)
 			return execute.FromSlice(run, rows, columns), err
 		}}, nil
 	}
@@ -64,7 +65,7 @@ func (p *planner) systemRows(r *binder.SystemRel, column int, key *binder.Node, 
 		if err != nil {
 			return nil, err
 		}
-		rows, err := r.View.Find(binder.Asking(run.Frame), column, v, wanted)
+		rows, err := r.View.Find(ask.Context(run.Frame), column, v, wanted)
 		return execute.FromSlice(run, rows, columns), err
 	}}, err
 }

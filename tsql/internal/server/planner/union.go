@@ -112,21 +112,13 @@ func (p *planner) setOperator(u *binder.UnionRel, inputs []*physical, need binde
 // recursive plans a common table expression that reads itself.
 func (p *planner) recursive(u *binder.RecursiveRel, q request) *physical {
 	branch := func(b binder.UnionBranch) (execute.Branch, error) {
-		x, err := p.plan(b.Rel, request{need: binder.SlotsOf(b.Values...), goal: all})
+		op, codes, err := p.read(b.Rel, b.Values, all)
 		if err != nil {
 			return execute.Branch{}, err
 		}
-		op, err := x.build()
 		out := execute.Branch{Input: op}
-		if err != nil {
-			return out, err
-		}
 		for k, c := range u.Columns {
-			v, err := p.code(b.Values[k])
-			if err != nil {
-				return out, err
-			}
-			out.Assign = append(out.Assign, execute.Assign{Slot: c.Slot, Value: v.Expr})
+			out.Assign = append(out.Assign, execute.Assign{Slot: c.Slot, Value: codes[k].Expr})
 		}
 		return out, nil
 	}

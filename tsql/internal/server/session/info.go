@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -196,4 +196,4 @@ func (s *Session) TemporaryProcedure(name string) *schema.Module {
 	return s.findTemporaryProcedure(name)
 }
 
-var _ binder.Facts = (*Session)(nil)
+var _ ask.Facts = (*Session)(nil)

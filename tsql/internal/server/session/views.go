@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/server/ask"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -18,7 +19,7 @@ func (s *Session) Catalog() *sysview.Context {
 	}
 }
 
-var _ binder.Catalog = (*Session)(nil)
+var _ ask.Catalog = (*Session)(nil)
 
 // describer finds out what columns a query has.
 type describer struct{ s *Session }

@@ -1,4 +1,4 @@
-package binder
+package ask
 
 import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
@@ -6,7 +6,7 @@ import (
 )
 
 // stateFunctions answer what state the session is in.
-var stateFunctions = map[string]asked{
+var stateFunctions = map[string]Function{
 	"SCOPE_IDENTITY":         {"", func(q *question) (execute.Value, error) { return q.session().ScopeIdentity(), nil }},
 	"ROWCOUNT_BIG":           {"", func(q *question) (execute.Value, error) { return intValue(q.session().RowCount()) }},
 	"XACT_STATE":             {"", fact("XACT_STATE")},

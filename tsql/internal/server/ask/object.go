@@ -1,4 +1,4 @@
-package binder
+package ask
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 // nameFunctions turn names into ids and back.
-var nameFunctions = map[string]asked{
+var nameFunctions = map[string]Function{
 	"OBJECT_ID":          {"ss", objectID},
 	"OBJECT_NAME":        {"ii", objectName},
 	"OBJECT_SCHEMA_NAME": {"ii", objectSchemaName},
@@ -328,7 +328,7 @@ func columnName(q *question) (execute.Value, error) {
 	if !ok || !given || o == nil {
 		return null, nil
 	}
-	name := sysview.ColumnName(Asking(q.run.Frame), o, column)
+	name := sysview.ColumnName(Context(q.run.Frame), o, column)
 	if name == "" {
 		return null, nil
 	}

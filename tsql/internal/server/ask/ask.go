@@ -1,20 +1,23 @@
-package binder
+// Package ask answers the functions that ask the catalog or the session, such as OBJECT_ID, HAS_PERMS_BY_NAME and
+// XACT_STATE, and the @@variables that the session's methods do not answer. Package binder binds calls of them.
+//
+// In reading order: ask.go has the questions; state.go asks about the session, and variable.go answers @@variables;
+// object.go and property.go ask the catalog, and user.go asks who may do what.
+package ask
 
 import (
 	"maps"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
+	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
-	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// Facts is what the functions of these files ask a session besides what every statement does. A session that lacks it
-// is one without a login, as tests have them.
+// Facts is what the functions ask a session besides what every statement does. A session that lacks it is one without a
+// login, as tests have them.
 type Facts interface {
 	Login() *schema.Login
 	Principal() *schema.Principal
@@ -34,6 +37,20 @@ type Facts interface {
 	TriggerLevel(id int32) int64
 }
 
+// Catalog is what a session is too if queries may read the views of the system: it says who asks.
+type Catalog interface {
+	Catalog() *sysview.Context
+}
+
+// Context is who asks for rows of the system's views.
+func Context(x *execute.Frame) *sysview.Context {
+	if c, ok := x.Session.(Catalog); ok {
+		return c.Catalog()
+	}
+	db := x.Session.Database()
+	return &sysview.Context{Server: db.Server(), Database: db, Now: x.Session.Now()}
+}
+
 // question is a call of a function that asks the catalog or the session.
 type question struct {
 	run  *execute.Run
@@ -43,16 +60,30 @@ type question struct {
 // answer evaluates such a call.
 type answer func(q *question) (execute.Value, error)
 
-// asked is such a function: its answer, and what its arguments are converted to: s text, i int, a as they are.
-type asked struct {
+// Function is one of the functions: its answer, and what its arguments are converted to: s text, i int, a as they are.
+type Function struct {
 	args   string
 	answer answer
 }
 
-// sessionFunctions are the functions that ask the catalog or the session, by upper-case name.
-var sessionFunctions = func() map[string]asked {
-	all := map[string]asked{}
-	for _, family := range []map[string]asked{
+// Takes returns what an argument is converted to; ok is false if it is taken as it is.
+func (f Function) Takes(i int) (t value.Type, ok bool) {
+	switch {
+	case i >= len(f.args):
+		return t, false
+	case f.args[i] == 's':
+		return askedText, true
+	case f.args[i] == 'i':
+		return askedInt, true
+	default:
+		return t, false
+	}
+}
+
+// Functions are all of them, by upper-case name.
+var Functions = func() map[string]Function {
+	all := map[string]Function{}
+	for _, family := range []map[string]Function{
 		propertyFunctions, userFunctions, stateFunctions, nameFunctions,
 	} {
 		maps.Copy(all, family)
@@ -65,38 +96,8 @@ var (
 	askedInt  = value.Type{Type: sqltype.Type{Kind: sqltype.Int}}
 )
 
-// askedCall binds a call of such a function.
-func (b *Binder) askedCall(s *scope, name string, f asked, x *syntax.Call) (*Node, error) {
-	args, known, err := b.arguments(s, x)
-	if err != nil {
-		return nil, err
-	}
-	if err := countArguments(name, x); err != nil {
-		return nil, err
-	}
-	typed := make([]builtin.Argument, len(known))
-	for i, a := range known {
-		typed[i] = builtin.Argument{Type: a.Type.Type, Nullable: a.Nullable, Literal: a.Literal}
-	}
-	found, _ := builtin.Lookup(x)
-	call := &builtin.Call{Syntax: x, Name: name, Args: typed}
-	t, err := found.Type(call)
-	if err != nil {
-		return nil, fault.New(8116, described(known[0].Type), 1, strings.ToLower(name))
-	}
-	for i := range args {
-		if args[i], err = b.askedArgument(args[i], f.args, i); err != nil {
-			return nil, err
-		}
-	}
-	return &Node{
-		Name: name + "()", Type: value.Type{Type: t}, Nullable: found.Nullable(call, builtin.Rows{}), Args: args, at: x.Span,
-		session: true, Value: func(args []Code) execute.Expr { return askCode(f.answer, Operands(args)) },
-	}, nil
-}
-
-// askCode evaluates the arguments and asks.
-func askCode(answer answer, args []execute.Expr) execute.Expr {
+// Code evaluates the arguments and asks.
+func (f Function) Code(args []execute.Expr) execute.Expr {
 	return func(r *execute.Run) (execute.Value, error) {
 		q := &question{run: r, args: make([]execute.Value, len(args))}
 		for i, e := range args {
@@ -105,35 +106,7 @@ func askCode(answer answer, args []execute.Expr) execute.Expr {
 				return execute.Value{}, err
 			}
 		}
-		return answer(q)
-	}
-}
-
-// countArguments returns an error if a call has too few or too many arguments.
-func countArguments(name string, x *syntax.Call) error {
-	f, _ := builtin.Lookup(x)
-	if _, ok := f.Kinds(len(x.Args)); ok {
-		return nil
-	}
-	least, most := f.Arity()
-	if least == most {
-		return fault.New(174, strings.ToLower(name), least)
-	}
-	return fault.New(189, strings.ToLower(name), least, most)
-}
-
-// askedArgument converts an argument to what the function takes.
-func (b *Binder) askedArgument(n *Node, kinds string, i int) (*Node, error) {
-	if i >= len(kinds) || n.Type.Kind == sqltype.Null {
-		return n, nil
-	}
-	switch kinds[i] {
-	case 's':
-		return b.implicitly(n, askedText)
-	case 'i':
-		return b.implicitly(n, askedInt)
-	default:
-		return n, nil
+		return f.answer(q)
 	}
 }
 

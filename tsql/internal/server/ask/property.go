@@ -1,4 +1,4 @@
-package binder
+package ask
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 var askedBigInt = value.Type{Type: sqltype.Type{Kind: sqltype.BigInt}}
 
 // propertyFunctions answer for properties of things of the catalog. NULL is the answer for a property that is none.
-var propertyFunctions = map[string]asked{
+var propertyFunctions = map[string]Function{
 	"OBJECTPROPERTY":     {"is", objectProperty},
 	"OBJECTPROPERTYEX":   {"is", objectPropertyEx},
 	"COLUMNPROPERTY":     {"iss", columnProperty},

@@ -1,4 +1,4 @@
-package binder
+package ask
 
 import (
 	"strings"
@@ -39,8 +39,8 @@ var optionBits = map[string]int64{
 	"ANSI_NULL_DFLT_OFF": 2048, "CONCAT_NULL_YIELDS_NULL": 4096, "NUMERIC_ROUNDABORT": 8192, "XACT_ABORT": 16384,
 }
 
-// systemFact is an @@variable that the session's methods do not answer. Name has no @@.
-func systemFact(r *execute.Run, name string) execute.Value {
+// Variable is an @@variable that the session's methods do not answer. Name has no @@.
+func Variable(r *execute.Run, name string) execute.Value {
 	s := r.Frame.Session
 	if v := s.Info(name); !v.IsNull() {
 		return v

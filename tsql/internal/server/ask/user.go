@@ -1,4 +1,4 @@
-package binder
+package ask
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 // userFunctions answer who somebody is, and what they may do.
-var userFunctions = map[string]asked{
+var userFunctions = map[string]Function{
 	"CURRENT_USER":          {"", currentUser},
 	"SESSION_USER":          {"", currentUser},
 	"USER":                  {"", currentUser},
