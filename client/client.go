@@ -1,6 +1,6 @@
 // Package client starts orchestrations and talks to them.
 //
-//	c := client.New(store)
+//	c := client.New(store, client.Options{})
 //	run, err := client.Start(ctx, c, HelloCities, "hello-1", []string{"Oslo", "Lima"})
 //	if err != nil {
 //		return err
@@ -36,26 +36,23 @@ type Client struct {
 	toldAt, toldEndAt atomic.Int64
 }
 
-// Option changes a client.
-type Option func(*Client)
-
-// WithCodec encodes payloads before they go to the store. All workers and clients of a store need the same codec. A
-// payload that cannot be decoded is the error [codec.ErrNotDecoded].
-func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.codec = c } }
-
-// WithHook sets a hook, which is called for starts, messages, waits and calls to the store.
-func WithHook(h hook.Hook) Option { return func(c *Client) { c.hook = h } }
+// Options adjust a client. The zero value of each field means its default.
+type Options struct {
+	// Codec encodes payloads before they go to the store. Default nil: they stay plain. All workers and clients of a
+	// store need the same codec. A payload that cannot be decoded is the error [codec.ErrNotDecoded].
+	Codec *codec.Codec
+	// Hook is called for starts, messages, waits and calls to the store. Default nil. See [hook.Hook].
+	Hook hook.Hook
+}
 
 // New returns a client for the store. One that is not a [provider.Store] is used through package adapt, which says what
 // that costs.
-func New(store provider.Provider, options ...Option) *Client {
-	c := &Client{plain: store, looker: looker{waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{}}}
-	for _, option := range options {
-		option(c)
+func New(store provider.Provider, options Options) *Client {
+	full := observed.Store(adapt.Store(store), options.Hook)
+	return &Client{
+		plain: store, store: full, codec: options.Codec, hook: options.Hook,
+		looker: looker{store: full, waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{}},
 	}
-	c.store = observed.Store(adapt.Store(store), c.hook)
-	c.looker.store = c.store
-	return c
 }
 
 // ErrManagementNotAvailable is returned when the store has no management

@@ -30,7 +30,7 @@ func startText(ctx context.Context, c *client.Client, name, instance, input stri
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	ctx := t.Context()
 	typed := orchestration.Declare[map[string]int, int]("Typed")
 	run, err := client.Start(ctx, c, typed.AtVersion("2.0.0"), "i", map[string]int{"sku": 7})
@@ -69,8 +69,8 @@ func TestMessages(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	c := client.New(openStore(t))
-	refusing := client.New(providerfault.New(openStore(t), providerfault.Rule{Fault: providerfault.Fault{Fail: providerfault.Refused()}}))
+	c := client.New(openStore(t), client.Options{})
+	refusing := client.New(providerfault.New(openStore(t), providerfault.Rule{Fault: providerfault.Fault{Fail: providerfault.Refused()}}), client.Options{})
 	ctx := t.Context()
 	_, reserved := client.Start(ctx, c, orchestration.Declare[string, string]("O").AtVersion("1.0.0"), "sub::7", "x")
 	_, noStats := refusing.Stats(ctx, "i")
@@ -113,7 +113,7 @@ func TestMistakes(t *testing.T) {
 func TestLifeOfAnInstance(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	ctx := deadline(t)
 	look := func(want client.Status) {
 		t.Helper()
@@ -173,7 +173,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 func TestFailedInstance(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	def := orchestration.New("Fails", func(*orchestration.Context, string) (string, error) { return "", errors.New("sold out") })
 	work(t, store, def)
 	run, err := client.Start(t.Context(), c, def, "i", "")
@@ -194,7 +194,7 @@ func TestFailedInstance(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	def := orchestration.New("Keys", func(ctx *orchestration.Context, _ string) (string, error) {
 		orchestration.NewKey[int]("n").Set(ctx, 7)
 		orchestration.NewKey[string]("s").Set(ctx, "text")
@@ -229,7 +229,7 @@ func TestKeys(t *testing.T) {
 func TestWaitForKey(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	shelf, deliveries := orchestration.NewKey[int]("shelf"), orchestration.NewQueue[int]("deliveries")
 	def := orchestration.New("Keeper", func(ctx *orchestration.Context, _ string) (string, error) {
 		n, err := deliveries.Dequeue(ctx).Await()
@@ -307,7 +307,7 @@ func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 			c := client.New(keys{store, func(read func() (*string, error)) (*string, error) {
 				switch reads++; reads {
 				case 1: // before the start, and the answer is late
-					run, err := client.Start(t.Context(), client.New(store), def, name, "")
+					run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, name, "")
 					if err == nil {
 						_, err = run.Wait(deadline(t))
 					}
@@ -316,7 +316,7 @@ func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 					return nil, test.err
 				}
 				return read()
-			}})
+			}}, client.Options{})
 			n, err := client.WaitForValue(deadline(t), c, orchestration.NewKey[int]("key"), name)
 			if n != test.want || (err == nil) != (test.want > 0) {
 				t.Errorf("%d, %v", n, err)
@@ -328,7 +328,7 @@ func TestWaitForKeyWhileTheStoreFails(t *testing.T) {
 // A wait ends with its context and says for what it waited.
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	c := client.New(openStore(t))
+	c := client.New(openStore(t), client.Options{})
 	enough := errors.New("enough")
 	for what, wait := range map[string]func(ctx context.Context) error{
 		"end":           func(ctx context.Context) error { _, err := c.Wait(ctx, "nobody"); return err },
@@ -393,7 +393,7 @@ func TestWaitCancelledWhileWoken(t *testing.T) {
 		c := client.New(notifying{ended: woken, Store: adapt.Store(simple{history: func() ([]provider.Event, error) {
 			cancel()
 			return events(provider.OrchestrationStarted{}), nil
-		}})})
+		}})}, client.Options{})
 		if output, err := client.Attach[string](c, "i").Wait(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%q, %v", output, err)
 		}
@@ -431,7 +431,7 @@ func TestWaitPollsRarelyOnceTold(t *testing.T) {
 			}
 			return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
 		}})}
-		if _, err := client.New(store).Wait(t.Context(), "i"); err != nil {
+		if _, err := client.New(store, client.Options{}).Wait(t.Context(), "i"); err != nil {
 			t.Fatal(err)
 		}
 		if looks = slices.Compact(looks); !slices.Equal(looks, []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}) {
@@ -452,7 +452,7 @@ func TestWaitIsWoken(t *testing.T) {
 			return nil, nil
 		}
 		return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
-	}})})
+	}})}, client.Options{})
 	if n, err := client.Attach[int](c, "i").Wait(deadline(t)); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -466,13 +466,13 @@ func TestWaitOnATroubledStore(t *testing.T) {
 		err := answers[0]
 		answers = answers[1:]
 		return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), err
-	}})
+	}}, client.Options{})
 	if n, err := client.Attach[int](c, "i").Wait(deadline(t)); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	c = client.New(simple{history: func() ([]provider.Event, error) {
 		return nil, provider.Permanent("read", "corrupt", provider.ErrCorrupt)
-	}})
+	}}, client.Options{})
 	if _, err := c.Wait(deadline(t), "i"); !errors.Is(err, provider.ErrCorrupt) {
 		t.Errorf("%v", err)
 	}
@@ -508,7 +508,7 @@ func TestWaitSaysWhatKeptIt(t *testing.T) {
 					err = provider.ContextError(ctx, "read")
 				}
 				return nil, err
-			}})
+			}}, client.Options{})
 			_, err := c.Wait(ctx, "i")
 			if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
 				t.Errorf("%v does not say how the context ended", err)
@@ -522,10 +522,10 @@ func TestWaitSaysWhatKeptIt(t *testing.T) {
 
 func TestNoManagement(t *testing.T) {
 	t.Parallel()
-	if admin, err := client.New(simple{}).Admin(); admin != nil || !errors.Is(err, client.ErrManagementNotAvailable) {
+	if admin, err := client.New(simple{}, client.Options{}).Admin(); admin != nil || !errors.Is(err, client.ErrManagementNotAvailable) {
 		t.Errorf("%v, %v", admin, err)
 	}
-	if admin, err := client.New(openStore(t)).Admin(); admin == nil || err != nil {
+	if admin, err := client.New(openStore(t), client.Options{}).Admin(); admin == nil || err != nil {
 		t.Errorf("%v, %v", admin, err)
 	}
 }
@@ -576,7 +576,7 @@ func TestStatusOfAHistory(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := client.New(simple{history: func() ([]provider.Event, error) { return events(test.kinds...), nil }})
+			c := client.New(simple{history: func() ([]provider.Event, error) { return events(test.kinds...), nil }}, client.Options{})
 			got, err := c.Status(t.Context(), "i")
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 				t.Errorf("status (-want +got):\n%s\n%v", diff, err)

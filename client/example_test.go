@@ -41,14 +41,14 @@ var Order = orchestration.New("Order", func(ctx *orchestration.Context, item str
 // store. stop ends both, and the context.
 func working() (ctx context.Context, c *client.Client, stop func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 	check(err)
 	check(w.Register(Order, Review, Reader))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
-	return ctx, client.New(store), func() {
+	return ctx, client.New(store, client.Options{}), func() {
 		cancel()
 		check(<-done)
 		check(store.Close())
@@ -136,13 +136,13 @@ func ExampleInTx() {
 	check(err)
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "papers.db")
-	store, err := sqlite.Open(ctx, file, nil)
+	store, err := sqlite.Open(ctx, file, sqlite.Options{})
 	check(err)
 	defer store.Close()
 	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
 	check(err)
 	defer db.Close()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	submit := func(title string) error {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {

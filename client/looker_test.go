@@ -108,7 +108,7 @@ func TestWaitsAskTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const waits = 500
 		store := newTelling()
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		var waiting sync.WaitGroup
 		for i := range waits {
 			waiting.Go(func() {
@@ -143,7 +143,7 @@ func TestLooksForEndsAskForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const waits = 100
 		store := newTelling()
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		var waiting sync.WaitGroup
 		for i := range waits {
 			waiting.Go(func() { _, _ = c.Wait(t.Context(), fmt.Sprint("i", i)) })
@@ -167,7 +167,7 @@ func TestToldEndsLeaveOtherWaitsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newTelling()
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		time.AfterFunc(time.Millisecond, func() { store.end("i") })
 		if _, err := c.Wait(t.Context(), "i"); err != nil {
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func TestRunLooksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newTelling()
-		run, err := client.Start(t.Context(), client.New(store), orchestration.Declare[int, int]("O"), "i", 1)
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), orchestration.Declare[int, int]("O"), "i", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ func TestToldOutcomeIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newTelling()
-		run, err := client.Start(t.Context(), client.New(knowing{store}), orchestration.Declare[int, int]("O"), "i", 1)
+		run, err := client.Start(t.Context(), client.New(knowing{store}, client.Options{}), orchestration.Declare[int, int]("O"), "i", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestToldOutcomeIsNotAskedFor(t *testing.T) {
 func TestForgottenRunListensNoMore(t *testing.T) {
 	t.Parallel()
 	store := newTelling()
-	if _, err := client.Start(t.Context(), client.New(store), orchestration.Declare[int, int]("O"), "i", 1); err != nil {
+	if _, err := client.Start(t.Context(), client.New(store, client.Options{}), orchestration.Declare[int, int]("O"), "i", 1); err != nil {
 		t.Fatal(err)
 	}
 	stopped := func() bool {
@@ -268,7 +268,7 @@ func TestLastWaitEndsTheCall(t *testing.T) {
 		cancel()
 	}()
 	// leaktest fails if the call goes on.
-	if _, err := client.New(store).Wait(ctx, "i"); !errors.Is(err, context.Canceled) {
+	if _, err := client.New(store, client.Options{}).Wait(ctx, "i"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { mssqltest.Run(m) }
 
 func openStore(t *testing.T) provider.Provider {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

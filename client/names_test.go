@@ -78,7 +78,7 @@ func TestStartOfAUsedID(t *testing.T) {
 			t.Parallel()
 			store := store(t)
 			_, knows := store.(provider.Store)
-			c := client.New(store)
+			c := client.New(store, client.Options{})
 			check := func(want client.State) {
 				t.Helper()
 				_, err := client.Start(t.Context(), c, until, "i", "second")
@@ -109,7 +109,7 @@ func TestStartOfAUsedID(t *testing.T) {
 func TestUseExisting(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	for range 2 {
 		if _, err := client.Start(t.Context(), c, until, "i", "first", client.UseExisting()); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestReplaceWithQueuedChild(t *testing.T) {
 		return result.Await()
 	})
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	work(t, store, parent)
 	run, err := client.Start(t.Context(), c, parent, "i", "first")
 	if err != nil {
@@ -175,7 +175,7 @@ func TestReplaceAfterManyExecutions(t *testing.T) {
 	})
 	store := openStore(t)
 	var reads countedReads
-	c := client.New(store, client.WithHook(&reads))
+	c := client.New(store, client.Options{Hook: &reads})
 	work(t, store, loop)
 	run, err := client.Start(t.Context(), c, loop, "i", history.MaxEarlierExecutions+5)
 	if err != nil {
@@ -218,7 +218,7 @@ func TestReplaceFinished(t *testing.T) {
 		return "looped", nil
 	})
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	replace := func(input string, options ...client.StartOption) (*client.Run[string], error) {
 		return client.Start(t.Context(), c, until, "i", input, append(options, client.ReplaceFinished())...)
 	}
@@ -247,7 +247,7 @@ func TestReplaceFinished(t *testing.T) {
 
 	// Nobody works here, so the instance stays between its two executions.
 	store = openStore(t)
-	c = client.New(store)
+	c = client.New(store, client.Options{})
 	if _, err := client.Start(t.Context(), c, loop, "between", true); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestReplaceFinished(t *testing.T) {
 func TestSimultaneousReplacements(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	if _, err := client.Start(t.Context(), c, until, "i", "old"); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestSimultaneousReplacements(t *testing.T) {
 func TestMustExist(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	check := func(want error) {
 		t.Helper()
 		for what, err := range map[string]error{
@@ -345,7 +345,7 @@ func TestMustExist(t *testing.T) {
 func TestCancelBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	for _, id := range []string{"late", "early"} {
 		if id == "late" {
 			if err := c.Cancel(t.Context(), id, "too early"); err != nil {
@@ -375,7 +375,7 @@ func TestWaitForAStartThatIsHidden(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	decorated := struct{ provider.Store }{adapt.Store(plain{store})}
-	run, err := client.Start(t.Context(), client.New(decorated), until, "i", "")
+	run, err := client.Start(t.Context(), client.New(decorated, client.Options{}), until, "i", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +391,7 @@ func TestWaitForAStartThatIsHidden(t *testing.T) {
 func TestWaitForADeletedInstance(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	run, err := client.Start(t.Context(), c, until, "i", "")
 	if err != nil {
 		t.Fatal(err)
@@ -405,7 +405,7 @@ func TestWaitForADeletedInstance(t *testing.T) {
 	} {
 		looked := seen{store.(*sqlite.Store), make(chan struct{}, 1)}
 		go func() {
-			_, err := wait(client.New(looked))
+			_, err := wait(client.New(looked, client.Options{}))
 			ended <- err
 		}()
 		<-looked.found
@@ -433,7 +433,7 @@ func TestWaitForADeletedInstance(t *testing.T) {
 func TestDeadlineErrorSaysHowFar(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	nobody := activity.Declare[string, string]("Nobody")
 	many := orchestration.New("Many", func(ctx *orchestration.Context, _ string) (string, error) {
 		ctx.Timer(0)

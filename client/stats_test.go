@@ -16,7 +16,7 @@ import (
 func TestStats(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	ctx := t.Context()
 	if _, err := client.Start(ctx, c, orchestration.Declare[string, any]("O"), "i", ""); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ type shop struct {
 var shops = map[string]func(t *testing.T) shop{
 	"sqlite": func(t *testing.T) shop {
 		path := filepath.Join(t.TempDir(), "shop.db")
-		store, err := sqlite.Open(t.Context(), path, nil)
+		store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ var shops = map[string]func(t *testing.T) shop{
 	},
 	"mssql": func(t *testing.T) shop {
 		db, schema := mssqltest.Pooled(t)
-		store, err := mssql.New(db, &mssql.Config{Schema: schema})
+		store, err := mssql.New(db, mssql.Options{Schema: schema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func commit(t *testing.T, tx *sql.Tx) {
 func TestInTx(t *testing.T) {
 	t.Parallel()
 	eachShop(t, func(t *testing.T, s shop) {
-		c := client.New(s.store)
+		c := client.New(s.store, client.Options{})
 		work(t, s.store, reader)
 		tx := s.place(t, "undone")
 		if _, err := client.Start(t.Context(), c, reader, "undone", "", client.InTx(tx)); err != nil {
@@ -159,7 +159,7 @@ func TestInTx(t *testing.T) {
 func TestInTxStartOfAUsedID(t *testing.T) {
 	t.Parallel()
 	eachShop(t, func(t *testing.T, s shop) {
-		c := client.New(s.store)
+		c := client.New(s.store, client.Options{})
 		if _, err := client.Start(t.Context(), c, reader, "i", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestInTxStartOfAUsedID(t *testing.T) {
 func TestInTxMustExist(t *testing.T) {
 	t.Parallel()
 	eachShop(t, func(t *testing.T, s shop) {
-		c := client.New(s.store)
+		c := client.New(s.store, client.Options{})
 		tx := s.place(t, "i")
 		if _, err := client.Start(t.Context(), c, reader, "i", "", client.InTx(tx)); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestInTxUnsupported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := client.New(open(t))
+			c := client.New(open(t), client.Options{})
 			db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "other.db"))
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +258,7 @@ func TestWithMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := open(t)
-			c := client.New(store)
+			c := client.New(store, client.Options{})
 			both := []client.StartOption{client.WithMessage(letters, "a"), client.WithMessage(letters, "b")}
 			work(t, store, reader)
 			for range 2 {
@@ -291,7 +291,7 @@ func (unreadable) MarshalJSON() ([]byte, error) { return nil, errors.New("no JSO
 // A message without JSON starts nothing.
 func TestWithMessageRefused(t *testing.T) {
 	t.Parallel()
-	c := client.New(openStore(t))
+	c := client.New(openStore(t), client.Options{})
 	bad := client.WithMessage(orchestration.NewQueue[unreadable]("q"), unreadable{})
 	if _, err := client.Start(t.Context(), c, reader, "i", "", bad); err == nil {
 		t.Error("it was started")

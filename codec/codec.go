@@ -10,7 +10,7 @@
 //		return err
 //	}
 //	w, err := worker.New(store, worker.Options{Codec: c})
-//	cl := client.New(store, client.WithCodec(c))
+//	cl := client.New(store, client.Options{Codec: c})
 //
 // Orchestrations and activities see plain payloads. The store, its tools and whoever can
 // read its database see encoded ones. Payloads are inputs, results, the data of events and

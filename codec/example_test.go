@@ -20,7 +20,7 @@ import (
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	defer store.Close()
 
@@ -40,7 +40,7 @@ func Example() {
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
 
-	run, err := client.Start(ctx, client.New(store, client.WithCodec(c)), greet, "greet-1", "Ada")
+	run, err := client.Start(ctx, client.New(store, client.Options{Codec: c}), greet, "greet-1", "Ada")
 	check(err)
 	fmt.Println(run.Wait(ctx))
 	info, err := store.Admin().GetInstanceInfo(ctx, "greet-1")

@@ -8,7 +8,7 @@
 // are, also with a codec, and a runtime of another language drops them.
 //
 //	w, err := worker.New(store, worker.Options{Hook: tracing})
-//	c := client.New(store, client.WithHook(tracing))
+//	c := client.New(store, client.Options{Hook: tracing})
 package hook
 
 import (

@@ -25,14 +25,14 @@ func resultOf[I, O any](def orchestration.Definition[I, O], input I, called ...w
 // store. stop ends both, and the context.
 func working(definitions ...worker.Registrable) (ctx context.Context, c *client.Client, stop func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 	check(err)
 	check(w.Register(definitions...))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
-	return ctx, client.New(store), func() {
+	return ctx, client.New(store, client.Options{}), func() {
 		cancel()
 		check(<-done)
 		check(store.Close())

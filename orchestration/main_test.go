@@ -43,7 +43,7 @@ type engine struct {
 
 func newEngine(t *testing.T, definitions ...worker.Registrable) *engine {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func newEngine(t *testing.T, definitions ...worker.Registrable) *engine {
 			t.Error(err)
 		}
 	})
-	e := &engine{t: t, store: store, client: client.New(store)}
+	e := &engine{t: t, store: store, client: client.New(store, client.Options{})}
 	if len(definitions) > 0 {
 		e.work(definitions...)
 	}

@@ -236,7 +236,7 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 	histories = map[string][][]provider.Event{}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		store, err := sqlite.OpenMemory(ctx, nil)
+		store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 		}
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx) }()
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		run, err := client.Start(ctx, c, programs, "test", program{Seed: seed, Depth: 2})
 		if err != nil {
 			t.Fatal(err)

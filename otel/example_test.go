@@ -25,11 +25,11 @@ import (
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	defer store.Close()
 	spans, metrics := tracetest.NewInMemoryExporter(), sdkmetric.NewManualReader()
-	telemetry := otel.New(otel.Config{
+	telemetry := otel.New(otel.Options{
 		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)),
 		MeterProvider:  sdkmetric.NewMeterProvider(sdkmetric.WithReader(metrics)),
 	})
@@ -43,7 +43,7 @@ func Example() {
 	check(w.Register(hello, greet))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
-	run, err := client.Start(ctx, client.New(store, client.WithHook(telemetry)), hello, "hello-1", "Oslo")
+	run, err := client.Start(ctx, client.New(store, client.Options{Hook: telemetry}), hello, "hello-1", "Oslo")
 	check(err)
 	fmt.Println(run.Wait(ctx))
 	cancel()

@@ -36,7 +36,7 @@ func BenchmarkNoExporter(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var rates, processor []float64
 			for round := 0; b.Loop(); round++ {
-				hooks := []hook.Hook{nil, otel.New(otel.Config{})}
+				hooks := []hook.Hook{nil, otel.New(otel.Options{})}
 				var took, cpu [2]time.Duration
 				for i := range hooks {
 					which := (i + round) % 2 // either is first as often
@@ -59,9 +59,9 @@ func median(list []float64) float64 {
 // rigA runs 200 orchestrations, 20 at a time, on a store of its own.
 func rigA(b *testing.B, file bool, h hook.Hook) (took, cpu time.Duration) {
 	b.Helper()
-	store, err := sqlite.OpenMemory(b.Context(), nil)
+	store, err := sqlite.OpenMemory(b.Context(), sqlite.Options{})
 	if file {
-		store, err = sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), nil)
+		store, err = sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), sqlite.Options{})
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -106,11 +106,7 @@ func rigA(b *testing.B, file bool, h hook.Hook) (took, cpu time.Duration) {
 
 // runMany starts and awaits the orchestrations.
 func runMany(ctx context.Context, store provider.Provider, h hook.Hook, def orchestration.Definition[int, int]) error {
-	var options []client.Option
-	if h != nil {
-		options = append(options, client.WithHook(h))
-	}
-	c := client.New(store, options...)
+	c := client.New(store, client.Options{Hook: h})
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(20)
 	for i := range 200 {

@@ -158,7 +158,7 @@ func TestEachMetricByName(t *testing.T) {
 	t.Parallel()
 	reader := sdkmetric.NewManualReader()
 	store := openStore(t)
-	telemetry := otel.New(otel.Config{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), Store: store})
+	telemetry := otel.New(otel.Options{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), Store: store})
 	work(t, store, telemetry)
 	suffer(telemetry)
 	got, names := collect(t, reader)
@@ -248,7 +248,7 @@ func work(t *testing.T, store provider.Provider, telemetry hook.Hook) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	c := client.New(store, client.WithHook(telemetry))
+	c := client.New(store, client.Options{Hook: telemetry})
 	run, err := client.Start(t.Context(), c, parent, "p", false)
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func suffer(telemetry hook.Hook) {
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	reader := sdkmetric.NewManualReader()
-	telemetry := otel.New(otel.Config{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+	telemetry := otel.New(otel.Options{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
 	for i := range 300 {
 		telemetry.Send(t.Context(), hook.Message{Kind: "event", Name: fmt.Sprint("approve-", i)})(nil)
 	}
@@ -340,7 +340,7 @@ func TestTurnsOfAHistory(t *testing.T) {
 			slices.Repeat([]provider.Event{at(5, provider.ExternalEvent{})}, 11)), "1-5"},
 	} {
 		reader := sdkmetric.NewManualReader()
-		telemetry := otel.New(otel.Config{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+		telemetry := otel.New(otel.Options{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
 		telemetry.Turn(t.Context(), hook.Turn{}).Ended(hook.TurnEnd{Committed: true, Status: provider.StatusCompleted, History: test.history})
 		got, _ := collect(t, reader)
 		if got["orchestration_completions_total{final_turn_count="+test.want+",orchestration_name=,status=success,version=}"] != 1 {
@@ -394,7 +394,7 @@ func TestGauges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := sdkmetric.NewManualReader()
 		meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-		otel.New(otel.Config{MeterProvider: meters, Store: &full{}})
+		otel.New(otel.Options{MeterProvider: meters, Store: &full{}})
 		for _, want := range []float64{1, 1, 2} {
 			got, _ := collect(t, reader)
 			got.expect(t, sums{
@@ -414,7 +414,7 @@ func TestGauges(t *testing.T) {
 		want  int
 	}{{plain{}, 0}, {plain{admin: &full{}}, 3}, {&full{}, 7}} {
 		reader := sdkmetric.NewManualReader()
-		otel.New(otel.Config{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), Store: test.store})
+		otel.New(otel.Options{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), Store: test.store})
 		if got, _ := collect(t, reader); len(got) != test.want {
 			t.Errorf("want %d gauges, got %v", test.want, got)
 		}

@@ -1,8 +1,8 @@
 // Package otel traces and measures orchestrations with OpenTelemetry.
 //
-//	telemetry := otel.New(otel.Config{Store: store})
+//	telemetry := otel.New(otel.Options{Store: store})
 //	w, err := worker.New(store, worker.Options{Hook: telemetry})
-//	c := client.New(store, client.WithHook(telemetry))
+//	c := client.New(store, client.Options{Hook: telemetry})
 //
 // An instance is one trace across all processes that work on it. The root is the span of its start. Below it is one
 // span for each turn, and below a turn are the spans of the activities and sub-orchestrations that it started. Each
@@ -35,8 +35,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Config configures a hook. The zero value of each field means its default.
-type Config struct {
+// Options adjust a hook. The zero value of each field means its default.
+type Options struct {
 	// TracerProvider makes the spans, default the global one.
 	TracerProvider trace.TracerProvider
 	// MeterProvider makes the metrics, default the global one.
@@ -57,20 +57,20 @@ type Config struct {
 const scope = "github.com/duroxide/duroxide-go/otel"
 
 // New returns a hook for workers and clients. A program needs one for each store.
-func New(config Config) hook.Hook {
-	if config.TracerProvider == nil {
-		config.TracerProvider = otel.GetTracerProvider()
+func New(options Options) hook.Hook {
+	if options.TracerProvider == nil {
+		options.TracerProvider = otel.GetTracerProvider()
 	}
-	if config.MeterProvider == nil {
-		config.MeterProvider = otel.GetMeterProvider()
+	if options.MeterProvider == nil {
+		options.MeterProvider = otel.GetMeterProvider()
 	}
-	if config.Propagator == nil {
-		config.Propagator = propagation.TraceContext{}
+	if options.Propagator == nil {
+		options.Propagator = propagation.TraceContext{}
 	}
-	build := &instruments{meter: config.MeterProvider.Meter(scope)}
-	observe(config.Store, build)
+	build := &instruments{meter: options.MeterProvider.Meter(scope)}
+	observe(options.Store, build)
 	return &telemetry{
-		tracing: &tracing{Config: config, tracer: config.TracerProvider.Tracer(scope)},
+		tracing: &tracing{Options: options, tracer: options.TracerProvider.Tracer(scope)},
 		metrics: newMetrics(build),
 	}
 }

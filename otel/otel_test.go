@@ -37,13 +37,13 @@ type process struct {
 }
 
 // begin starts a process on a store.
-func begin(t *testing.T, store *sqlite.Store, config otel.Config, cached int, definitions ...worker.Registrable) *process {
+func begin(t *testing.T, store *sqlite.Store, options otel.Options, cached int, definitions ...worker.Registrable) *process {
 	t.Helper()
 	p := &process{exporter: tracetest.NewInMemoryExporter()}
 	p.provider = sdktrace.NewTracerProvider(sdktrace.WithSyncer(p.exporter))
-	config.TracerProvider = p.provider
-	tracing := otel.New(config)
-	p.client = client.New(store, client.WithHook(tracing))
+	options.TracerProvider = p.provider
+	tracing := otel.New(options)
+	p.client = client.New(store, client.Options{Hook: tracing})
 	w, err := worker.New(store, worker.Options{Hook: tracing, CachedInstances: cached, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func begin(t *testing.T, store *sqlite.Store, config otel.Config, cached int, de
 
 func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func testTraces(t *testing.T, cached int) {
 		}
 		return "", orchestration.ContinueAsNew(ctx, "two")
 	})
-	one := begin(t, store, otel.Config{}, cached, parent, child, flaky)
+	one := begin(t, store, otel.Options{}, cached, parent, child, flaky)
 	ctx, span := one.provider.Tracer("test").Start(t.Context(), "caller")
 	run, err := client.Start(ctx, one.client, parent, "p", "one")
 	span.End()
@@ -134,8 +134,8 @@ func testTraces(t *testing.T, cached int) {
 		t.Fatal(err)
 	}
 	one.stop()
-	two := begin(t, store, otel.Config{}, cached, parent, child, flaky)
-	if err := client.RaiseEvent(t.Context(), client.New(store), orchestration.NewEvent[string]("go"), "p", ""); err != nil {
+	two := begin(t, store, otel.Options{}, cached, parent, child, flaky)
+	if err := client.RaiseEvent(t.Context(), client.New(store, client.Options{}), orchestration.NewEvent[string]("go"), "p", ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Wait(deadline(t)); err != nil {
@@ -230,7 +230,7 @@ func expectLink(t *testing.T, spans, before []tracetest.SpanStub) {
 }
 
 // Failures are errors of their spans: without a text, which may quote payloads, unless
-// Config.Errors asks for it.
+// Options.Errors asks for it.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, texts := range []bool{false, true} {
@@ -240,7 +240,7 @@ func TestErrors(t *testing.T) {
 			def := orchestration.New("Fails", func(ctx *orchestration.Context, _ string) (string, error) {
 				return orchestration.Activity(ctx, failing, "").Await()
 			})
-			p := begin(t, openStore(t), otel.Config{Errors: texts}, 0, def, failing)
+			p := begin(t, openStore(t), otel.Options{Errors: texts}, 0, def, failing)
 			run, err := client.Start(t.Context(), p.client, def, "f", "")
 			if err != nil {
 				t.Fatal(err)
@@ -285,7 +285,7 @@ func TestStrangeHeaders(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	def := orchestration.New("Plain", func(_ *orchestration.Context, text string) (string, error) { return text, nil })
-	p := begin(t, store, otel.Config{Propagator: propagation.Baggage{}}, 0, def)
+	p := begin(t, store, otel.Options{Propagator: propagation.Baggage{}}, 0, def)
 	run, err := client.Start(t.Context(), p.client, def, "i", "x")
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ const (
 
 // tracing makes the spans.
 type tracing struct {
-	Config
+	Options
 
 	tracer trace.Tracer
 }

@@ -69,12 +69,12 @@ func TestUnreliableStore(t *testing.T) {
 			runWorker(t, store, worker.Options{
 				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease,
 			}, def, child, echo)
-			c := client.New(store)
+			c := client.New(store, client.Options{})
 			run, err := client.Start(t.Context(), c, def, "root", "hi")
 			if err != nil {
 				t.Fatal(err)
 			}
-			run = client.Attach[[]string](client.New(inner), run.Instance())
+			run = client.Attach[[]string](client.New(inner, client.Options{}), run.Instance())
 			if diff := cmp.Diff([]string{"hi by child", "hi"}, result(t, run)); diff != "" {
 				t.Errorf("output (-want +got):\n%s", diff)
 			}
@@ -111,7 +111,7 @@ func TestRefusedTurn(t *testing.T) {
 	if diff := cmp.Diff(provider.ErrorDetails(want), failure(t, start(t, store, family, ""))); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
-	s, err := client.New(store).Status(t.Context(), "child")
+	s, err := client.New(store, client.Options{}).Status(t.Context(), "child")
 	if err != nil || s.State != client.Failed || s.Version != "2.1.0" {
 		t.Errorf("child %+v, %v", s, err)
 	}
@@ -205,7 +205,7 @@ func TestRefusedMetadata(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("metadata (-want +got):\n%s", diff)
 			}
-			s, err := client.New(store).Status(t.Context(), "i")
+			s, err := client.New(store, client.Options{}).Status(t.Context(), "i")
 			if err != nil || s.State != client.Failed || s.Name != test.start.Orchestration {
 				t.Errorf("status %+v, %v", s, err)
 			}
@@ -231,7 +231,7 @@ func TestImpossibleParent(t *testing.T) {
 			}, 0); err != nil {
 				t.Fatal(err)
 			}
-			details := failure(t, client.Attach[string](client.New(store), "i"))
+			details := failure(t, client.Attach[string](client.New(store, client.Options{}), "i"))
 			if got := details.DisplayMessage(); !strings.Contains(got, test.want) {
 				t.Errorf("failed with %q, want %q", got, test.want)
 			}
@@ -467,7 +467,7 @@ func TestSessions(t *testing.T) {
 	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
 	var runs []*client.Run[[]string]
 	for _, session := range []string{"a", "b", "c", "d"} {
-		run, err := client.Start(t.Context(), client.New(store), def, session, session)
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, session, session)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func TestWorkIsTakenAheadAndHandedBack(t *testing.T) {
 	one := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1, ActivityLockTimeout: 5 * time.Minute}
 	runWorker(t, store, one, fanOut, work)
 	begin := func(in fanned) *client.Run[int] {
-		run, err := client.Start(t.Context(), client.New(store.Store), fanOut, fmt.Sprint(in), in)
+		run, err := client.Start(t.Context(), client.New(store.Store, client.Options{}), fanOut, fmt.Sprint(in), in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func onBothDatabases(t *testing.T, test func(t *testing.T, store provider.Provid
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "store.db")
-		store, err := sqlite.Open(t.Context(), path, nil)
+		store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func onBothDatabases(t *testing.T, test func(t *testing.T, store provider.Provid
 	t.Run("mssql", func(t *testing.T) {
 		t.Parallel()
 		db, schema := mssqltest.Pooled(t)
-		store, err := mssql.New(db, &mssql.Config{Schema: schema})
+		store, err := mssql.New(db, mssql.Options{Schema: schema})
 		if err != nil {
 			t.Fatal(err)
 		}

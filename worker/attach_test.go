@@ -192,7 +192,7 @@ func TestActivityCancelledDuringAnOutage(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, inner provider.Provider) {
 				store, work, run, _ := away(t, inner, test.poll)
-				if err := client.New(inner).Cancel(t.Context(), run.Instance(), "user"); err != nil {
+				if err := client.New(inner, client.Options{}).Cancel(t.Context(), run.Instance(), "user"); err != nil {
 					t.Fatal(err)
 				}
 				if got := failure(t, run).DisplayMessage(); got != "canceled: user" {

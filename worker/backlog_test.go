@@ -76,7 +76,7 @@ func TestBacklogsAreReadInOrder(t *testing.T) {
 			onBothStores(t, func(t *testing.T, store provider.Provider) {
 				def := reader(each)
 				run := start(t, store, def, sum{Total: many})
-				c := client.New(store)
+				c := client.New(store, client.Options{})
 				for n := range many {
 					if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[int]("numbers"), run.Instance(), n); err != nil {
 						t.Fatal(err)
@@ -108,7 +108,7 @@ func TestBacklogIsNotReadAgain(t *testing.T) {
 	}}
 	def := reader(0)
 	run := start(t, store, def, sum{Total: many})
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	for n := range many {
 		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[int]("numbers"), run.Instance(), n); err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestBacklogSurvivesKills(t *testing.T) {
 			t.Run("sqlite", func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), "backlog.db")
-				store, err := sqlite.Open(t.Context(), path, nil)
+				store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func TestBacklogSurvivesKills(t *testing.T) {
 			t.Run("mssql", func(t *testing.T) {
 				t.Parallel()
 				schema := mssqltest.NewSchema(t)
-				store, err := mssql.New(mssqltest.DB(t), &mssql.Config{Schema: schema})
+				store, err := mssql.New(mssqltest.DB(t), mssql.Options{Schema: schema})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +170,7 @@ func survive(t *testing.T, store provider.Provider, total int, address ...string
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute+time.Duration(total)*10*time.Millisecond)
 	defer stop()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	run, err := client.Start(ctx, c, reader(0), "reader", sum{Total: total})
 	if err != nil {
 		t.Fatal(err)
@@ -236,9 +236,9 @@ func readOn(address, schema, each string) error {
 	}
 	var store provider.Provider
 	if schema == "" {
-		store, err = sqlite.Open(ctx, address, nil)
+		store, err = sqlite.Open(ctx, address, sqlite.Options{})
 	} else {
-		store, err = mssql.Open(ctx, address, &mssql.Config{Schema: schema})
+		store, err = mssql.Open(ctx, address, mssql.Options{Schema: schema})
 	}
 	if err != nil {
 		return err

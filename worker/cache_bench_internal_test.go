@@ -36,7 +36,7 @@ func BenchmarkTenThousandInstances(b *testing.B) {
 
 func holdInstances(b *testing.B, options Options, instances int) {
 	b.Helper()
-	store, err := sqlite.OpenMemory(b.Context(), nil)
+	store, err := sqlite.OpenMemory(b.Context(), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func holdInstances(b *testing.B, options Options, instances int) {
 	})
 	before := inUse()
 	w, stop := cacheWorker(b, store, options, nil, wait, addOne)
-	awaitWaiting(b, client.New(store), wait, instances)
+	awaitWaiting(b, client.New(store, client.Options{}), wait, instances)
 	w.cache.ending.Wait()
 	b.ReportMetric((inUse()-before)/(1<<20), "held-MiB")
 	w.cache.mu.Lock()

@@ -28,7 +28,7 @@ func cacheStores(t *testing.T, test func(t *testing.T, store provider.Provider))
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		store, err := sqlite.OpenMemory(t.Context(), nil)
+		store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func cacheStores(t *testing.T, test func(t *testing.T, store provider.Provider))
 	t.Run("mssql", func(t *testing.T) {
 		t.Parallel()
 		db, schema := mssqltest.Pooled(t)
-		store, err := mssql.New(db, &mssql.Config{Schema: schema})
+		store, err := mssql.New(db, mssql.Options{Schema: schema})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestCachedFunctionRunsOnce(t *testing.T) {
 			// One slot, so that a turn seldom overtakes the one before, whose function is put back just after its
 			// commit.
 			_, stop := cacheWorker(t, store, Options{CachedInstances: cached, OrchestrationConcurrency: 1}, nil, def, addOne)
-			run, err := client.Start(t.Context(), client.New(store), def, fmt.Sprint("cached", cached), 7)
+			run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, fmt.Sprint("cached", cached), 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestRandomEvictions(t *testing.T) {
 		for range 2 {
 			cacheWorker(t, store, Options{CachedInstances: 3}, forget, def, mixed, addOne)
 		}
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		var all []*client.Run[int]
 		for i := range 3 {
 			run, err := client.Start(t.Context(), c, mixed, fmt.Sprint("mixed", i), 0)
@@ -195,7 +195,7 @@ var letters = orchestration.New("Letters", func(ctx *orchestration.Context, n in
 func TestCacheAndRecreatedInstances(t *testing.T) {
 	t.Parallel()
 	cacheStores(t, func(t *testing.T, store provider.Provider) {
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		w, _ := cacheWorker(t, store, Options{}, nil, letters)
 		for _, before := range []int{0, 40} {
 			start := func(n int) *client.Run[string] {
@@ -243,7 +243,7 @@ func TestCacheAndEnds(t *testing.T) {
 			return 0, orchestration.ContinueAsNew(ctx, round+1)
 		})
 		w, stop := cacheWorker(t, store, Options{OrchestrationConcurrency: 1}, nil, def)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		run, err := client.Start(t.Context(), c, def, "rounds", 0)
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestUncommittedTurnsAreNotKept(t *testing.T) {
 		// An answer that is lost may have had an activity with it, which nobody gets until its lease ends.
 		options := Options{OrchestrationLockTimeout: 300 * time.Millisecond, ActivityLockTimeout: 300 * time.Millisecond}
 		cacheWorker(t, store, options, nil, def, addOne)
-		run, err := client.Start(t.Context(), client.New(inner), def, "steps", 0)
+		run, err := client.Start(t.Context(), client.New(inner, client.Options{}), def, "steps", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestEvictedAfterTheFetch(t *testing.T) {
 		mu.Lock()
 		evicted = w
 		mu.Unlock()
-		run, err := client.Start(t.Context(), client.New(inner), def, "steps", 0)
+		run, err := client.Start(t.Context(), client.New(inner, client.Options{}), def, "steps", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func (s evicting) FetchOrchestrationItem(ctx context.Context, params provider.Fe
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, options := range []Options{{CachedInstances: 3}, {CachedBytes: 3 * 10 << 10}} {
-		store, err := sqlite.OpenMemory(t.Context(), nil)
+		store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestCacheIsBounded(t *testing.T) {
 		w, stop := cacheWorker(t, store, options, nil, def)
 		for i := range 10 {
 			id := fmt.Sprint("waits", i)
-			if _, err := client.Start(t.Context(), client.New(store), def, id, ""); err != nil {
+			if _, err := client.Start(t.Context(), client.New(store, client.Options{}), def, id, ""); err != nil {
 				t.Fatal(err)
 			}
 			awaitKept(t, w, id, 1, 2)
@@ -391,7 +391,7 @@ func TestCacheIsBounded(t *testing.T) {
 // Deferred calls of an evicted function that block hold up nobody, and are told.
 func TestEvictedFunctionThatBlocks(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestEvictedFunctionThatBlocks(t *testing.T) {
 	}, nil, def)
 	for i := range 5 {
 		id := fmt.Sprint("lingers", i)
-		if _, err := client.Start(t.Context(), client.New(store), def, id, i); err != nil {
+		if _, err := client.Start(t.Context(), client.New(store, client.Options{}), def, id, i); err != nil {
 			t.Fatal(err)
 		}
 		awaitKept(t, w, id, 1, 2)

@@ -47,7 +47,7 @@ func often() Options {
 func TestCacheAndOtherWorkers(t *testing.T) {
 	t.Parallel()
 	cacheStores(t, func(t *testing.T, inner provider.Provider) {
-		c := client.New(inner)
+		c := client.New(inner, client.Options{})
 		store := &pausing{Provider: inner}
 		first, _ := cacheWorker(t, store, often(), nil, letters)
 		run, err := client.Start(t.Context(), c, letters, "shared", 60)
@@ -156,7 +156,7 @@ func keep(t *testing.T, store provider.Provider) *kept {
 	t.Helper()
 	k := &kept{
 		store:  &pausing{Provider: store},
-		client: client.New(store),
+		client: client.New(store, client.Options{}),
 	}
 	k.rounds = orchestration.New("Rounds", func(ctx *orchestration.Context, round int) (int, error) {
 		k.running.Add(1)

@@ -104,7 +104,7 @@ func expectCalls(t *testing.T, store *callCounter, def orchestration.Definition[
 	least, cheapest := math.MaxInt, []string(nil)
 	for i := 0; least > want && i < 100; i++ {
 		store.reset()
-		run, err := client.Start(t.Context(), client.New(store), def, fmt.Sprintf("%s-%d", t.Name(), i), "")
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, fmt.Sprintf("%s-%d", t.Name(), i), "")
 		if err != nil {
 			t.Fatal(err)
 		}

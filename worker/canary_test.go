@@ -36,7 +36,7 @@ func canary(t *testing.T, store provider.Provider, old, instances int) {
 	for range old {
 		runWorker(t, store, options, before)
 	}
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	var runs []*client.Run[string]
 	for i := range instances {
 		run, err := client.Start(t.Context(), c, after.AtVersion("2.0.0"), fmt.Sprint("order-", i), "")
@@ -106,7 +106,7 @@ func TestDifferentActivitiesOnDifferentWorkers(t *testing.T) {
 		options := worker.Options{MaxAttempts: 1, OrchestrationLockTimeout: time.Minute, ActivityLockTimeout: time.Minute}
 		runWorker(t, store, options, both, left)
 		runWorker(t, store, options, both, right)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		var runs []*client.Run[string]
 		for i := range 20 {
 			run, err := client.Start(t.Context(), c, both, fmt.Sprint("both-", i), "")

@@ -47,7 +47,7 @@ func TestCancelledInstanceEndsItsActivities(t *testing.T) {
 	stop := runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, Logger: slog.New(slog.NewTextHandler(&log, nil))}, def, work)
 	run := start(t, store, def, "")
 	receive(t, "activity", work.running)
-	if err := client.New(store).Cancel(t.Context(), run.Instance(), "user"); err != nil {
+	if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "user"); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, "end of the activity", work.ended)
@@ -99,10 +99,10 @@ func TestDeafActivityLosesItsSlot(t *testing.T) {
 	}, def, deaf, callEcho, echo)
 	run := start(t, store, def, "")
 	receive(t, "activity", running)
-	if err := client.New(store).Cancel(t.Context(), run.Instance(), "user"); err != nil {
+	if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "user"); err != nil {
 		t.Fatal(err)
 	}
-	other, err := client.Start(t.Context(), client.New(store), callEcho, "other", "x")
+	other, err := client.Start(t.Context(), client.New(store, client.Options{}), callEcho, "other", "x")
 	if err != nil {
 		t.Fatal(err)
 	}

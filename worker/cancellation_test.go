@@ -68,7 +68,7 @@ func racer() (def orchestration.Definition[string, string], work activity.Defini
 // was told. Such a commit is one that cancels activities.
 func cancelMany(t *testing.T, store provider.Provider, n, together int, committed <-chan told, running <-chan string, ended <-chan told) []time.Duration {
 	t.Helper()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	var delays []time.Duration
 	for first := 0; first < n; first += together {
 		ids := make([]string, min(together, n-first))
@@ -140,7 +140,7 @@ func twice(t *testing.T, test func(t *testing.T, one, two provider.Provider)) {
 		path := filepath.Join(t.TempDir(), "store.db")
 		var stores [2]provider.Provider
 		for i := range stores {
-			store, err := sqlite.Open(t.Context(), path, nil)
+			store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func twice(t *testing.T, test func(t *testing.T, one, two provider.Provider)) {
 		db, schema := mssqltest.Pooled(t)
 		var stores [2]provider.Provider
 		for i := range stores {
-			store, err := mssql.New(db, &mssql.Config{Schema: schema})
+			store, err := mssql.New(db, mssql.Options{Schema: schema})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestIdleWorkersAskNothing(t *testing.T) {
 		if n := store.Calls(providerfault.LostWorkItems); n != 0 {
 			t.Fatalf("an idle worker asked %d times", n)
 		}
-		race, err := client.Start(t.Context(), client.New(inner), def, "race", "")
+		race, err := client.Start(t.Context(), client.New(inner, client.Options{}), def, "race", "")
 		if err != nil {
 			t.Fatal(err)
 		}

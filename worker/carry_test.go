@@ -66,7 +66,7 @@ func inRounds(rounds int, leave func(ctx *orchestration.Context, l *left) error,
 // fill sends n messages to each queue, in turn, and then the end of each.
 func fill(t *testing.T, store provider.Provider, instance string, n int, queues ...string) (sent map[string][]string) {
 	t.Helper()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	put := func(queue, text string) {
 		if err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string](queue), instance, text); err != nil {
 			t.Fatal(err)

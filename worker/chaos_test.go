@@ -90,7 +90,7 @@ func TestChaos(t *testing.T) {
 	for range workers {
 		runWorker(t, store, options, def, child, add)
 	}
-	c := client.New(inner)
+	c := client.New(inner, client.Options{})
 	var runs []*client.Run[int]
 	for i := range instances {
 		run, err := client.Start(t.Context(), c, def, fmt.Sprint("trip-", i), [2]int{0, i})
@@ -181,7 +181,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 	waitForStatus(t, store, run.Instance())
 	raise(t, store, run.Instance(), "go")
 	receive(t, "version 2.0.0 handed on", abandoned)
-	if err := client.Enqueue(t.Context(), client.New(store), orchestration.NewQueue[string]("inbox"), run.Instance(), "kept"); err != nil {
+	if err := client.Enqueue(t.Context(), client.New(store, client.Options{}), orchestration.NewQueue[string]("inbox"), run.Instance(), "kept"); err != nil {
 		t.Fatal(err)
 	}
 	receive(t, "and again", abandoned)
@@ -205,7 +205,7 @@ func TestNextExecutionThatNobodyRuns(t *testing.T) {
 	if got := failure(t, run).DisplayMessage(); !strings.Contains(got, `orchestration "Child" version 2.0.0`) || !strings.HasSuffix(got, ": 1.0.0") {
 		t.Errorf("the parent fails with %s", got)
 	}
-	s, err := client.New(store).Status(t.Context(), "child")
+	s, err := client.New(store, client.Options{}).Status(t.Context(), "child")
 	if err != nil || s.State != client.Failed || s.ExecutionID != 2 {
 		t.Errorf("child %+v, %v", s, err)
 	}
@@ -235,7 +235,7 @@ func TestDeletedInstance(t *testing.T) {
 	// The id is free again.
 	again := start(t, store, def, "")
 	receive(t, "activity", work.running)
-	if err := client.New(store).Cancel(t.Context(), again.Instance(), "enough"); err != nil {
+	if err := client.New(store, client.Options{}).Cancel(t.Context(), again.Instance(), "enough"); err != nil {
 		t.Fatal(err)
 	}
 	if got := failure(t, again).DisplayMessage(); got != "canceled: enough" {

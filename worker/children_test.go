@@ -56,12 +56,12 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 				options := worker.Options{OrchestrationLockTimeout: shortLease, MaxAttempts: 2}
 				runWorker(t, store, options, leaving, waiting)
 				letParentEnd(t, inner, test.ending)
-				child := failure(t, client.Attach[string](client.New(inner), "child"))
+				child := failure(t, client.Attach[string](client.New(inner, client.Options{}), "child"))
 				if got := child.DisplayMessage(); got != "canceled: "+test.want {
 					t.Errorf("the child ended with %q, want %q", got, test.want)
 				}
 				raise(t, inner, "stranger", "go")
-				result(t, client.Attach[string](client.New(inner), "stranger"))
+				result(t, client.Attach[string](client.New(inner, client.Options{}), "stranger"))
 			})
 		})
 	}
@@ -117,7 +117,7 @@ var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, endi
 // and tells it to end when its other child waits.
 func letParentEnd(t *testing.T, store provider.Provider, ending string) {
 	t.Helper()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	if _, err := client.Start(t.Context(), c, waiting, "stranger", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
 			return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		})
 		runWorker(t, store, worker.Options{}, loop, waiting, quick)
-		run, err := client.Start(t.Context(), client.New(store), loop, "parent", 1)
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), loop, "parent", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
 			"child-1": "canceled: parent ended", "child-2": "canceled: parent ended",
 			"child-3": "canceled: parent dropped sub-orchestration future",
 		} {
-			if got := failure(t, client.Attach[string](client.New(store), child)).DisplayMessage(); got != want {
+			if got := failure(t, client.Attach[string](client.New(store, client.Options{}), child)).DisplayMessage(); got != want {
 				t.Errorf("%s ended with %q, want %q", child, got, want)
 			}
 		}
@@ -180,7 +180,7 @@ func TestChildrenOfAnUnreadableParentAreCancelled(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		stop := runWorker(t, store, worker.Options{}, leaving, waiting)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		if _, err := client.Start(t.Context(), c, leaving, "parent", "return"); err != nil {
 			t.Fatal(err)
 		}

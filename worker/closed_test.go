@@ -28,7 +28,7 @@ func TestRunEndsWhenTheStoreIsClosed(t *testing.T) {
 		for _, busy := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", busy"}[busy], func(t *testing.T) {
 				t.Parallel()
-				store, err := sqlite.OpenMemory(t.Context(), nil)
+				store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func TestRunEndsWhenTheStoreIsClosed(t *testing.T) {
 // A store that is closed after the context of Run has ended is an orderly end, also if Run has not returned yet.
 func TestStoreIsClosedDuringTheShutdown(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestKeysRotateUnderRunningInstances(t *testing.T) {
 				options := worker.Options{Codec: c, CachedInstances: cached}
 				runWorker(t, one, options, rotating, echo)
 				runWorker(t, two, options, rotating, echo)
-				clients := client.New(one, client.WithCodec(c))
+				clients := client.New(one, client.Options{Codec: c})
 				run, err := client.Start(t.Context(), clients, rotating, "rotating-"+name, "0")
 				if err != nil {
 					t.Fatal(err)
@@ -171,14 +171,14 @@ func TestUndecodableIsHeld(t *testing.T) {
 		says    string
 	}{
 		"a start": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
-			run, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), callEcho, "i", "hello")
+			run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: old}), callEcho, "i", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return run, "hello"
 		}, lacking, `\"1\"`},
 		"a start, without codec": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
-			run, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), callEcho, "i", "hello")
+			run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: old}), callEcho, "i", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func TestUndecodableIsHeld(t *testing.T) {
 			changed, leave := store.(provider.Store).InstanceChanged("i")
 			defer leave()
 			stop := runWorker(t, store, worker.Options{Codec: old, ActivityConcurrency: -1}, callEcho)
-			run, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), callEcho, "i", "hello")
+			run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: old}), callEcho, "i", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,13 +198,13 @@ func TestUndecodableIsHeld(t *testing.T) {
 		}, lacking, "an activity waits"},
 		"another instance's key": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
 			stop := runWorker(t, store, worker.Options{Codec: old}, ownsKey)
-			owner, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), ownsKey, "owner", "hello")
+			owner, err := client.Start(t.Context(), client.New(store, client.Options{Codec: old}), ownsKey, "owner", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
 			result(t, owner)
 			stop()
-			run, err := client.Start(t.Context(), client.New(store), readsKey, "i", "owner")
+			run, err := client.Start(t.Context(), client.New(store, client.Options{}), readsKey, "i", "owner")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,12 +226,12 @@ func TestUndecodableIsHeld(t *testing.T) {
 				}
 			}
 			stop()
-			held, err := client.New(store).Held(t.Context(), "i")
+			held, err := client.New(store, client.Options{}).Held(t.Context(), "i")
 			if isTurn := test.says != "an activity waits"; err != nil || isTurn != (held != nil) || isTurn && !strings.Contains(held.Reason, strings.ReplaceAll(test.says, `\`, "")) {
 				t.Errorf("held: %+v, %v", held, err)
 			}
 			runWorker(t, store, worker.Options{Codec: both, MaxAttempts: 2}, callEcho, echo, readsKey)
-			c := client.New(store, client.WithCodec(both))
+			c := client.New(store, client.Options{Codec: both})
 			if got := result(t, client.Attach[string](c, run.Instance())); got != want {
 				t.Errorf("the result is %q, want %q", got, want)
 			}
@@ -267,7 +267,7 @@ func TestUnencodableIsTriedAgain(t *testing.T) {
 		return text, nil
 	})
 	def := calling(counting)
-	run, err := client.Start(t.Context(), client.New(store, client.WithCodec(c)), def, "i", "hello")
+	run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: c}), def, "i", "hello")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,14 +285,14 @@ func TestLargePayloadsAreElsewhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := newCodec(t, codec.Encrypt(newKeyring(t, key("1"))), codec.Offload(codec.Directory(dir), 10_000))
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	runWorker(t, store, worker.Options{Codec: c}, callEcho, echo)
 	large := strings.Repeat("large ", 10_000)
-	run, err := client.Start(t.Context(), client.New(store, client.WithCodec(c)), callEcho, "i", large)
+	run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: c}), callEcho, "i", large)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestCodecComesLater(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	c := newCodec(t, codec.Encrypt(newKeyring(t, key("1"))))
-	plain := client.New(store)
+	plain := client.New(store, client.Options{})
 	stop := runWorker(t, store, worker.Options{}, rotating, echo)
 	if _, err := client.Start(t.Context(), plain, rotating, "i", "0"); err != nil {
 		t.Fatal(err)
@@ -330,14 +330,14 @@ func TestCodecComesLater(t *testing.T) {
 	stop()
 	stop = runWorker(t, store, worker.Options{Codec: c.ReadOnly()}, rotating, echo)
 	send(plain, "b")
-	send(client.New(store, client.WithCodec(c)), "c")
+	send(client.New(store, client.Options{Codec: c}), "c")
 	stop()
 	runWorker(t, store, worker.Options{Codec: c}, rotating, echo)
-	send(client.New(store, client.WithCodec(c.ReadOnly())), "d")
+	send(client.New(store, client.Options{Codec: c.ReadOnly()}), "d")
 	if err := client.Enqueue(t.Context(), plain, orchestration.NewQueue[string]("data"), "i", "end"); err != nil {
 		t.Fatal(err)
 	}
-	if got := result(t, client.Attach[string](client.New(store, client.WithCodec(c)), "i")); got != want {
+	if got := result(t, client.Attach[string](client.New(store, client.Options{Codec: c}), "i")); got != want {
 		t.Errorf("the result is %q, want %q", got, want)
 	}
 	// A client without it says so at once.
@@ -362,17 +362,17 @@ func TestUndecodableIsToldEverMoreRarely(t *testing.T) {
 	secret := newCodec(t, codec.Encrypt(newKeyring(t, key("1"))))
 	for name, prepare := range map[string]func(t *testing.T, store provider.Provider) error{
 		"a start": func(t *testing.T, store provider.Provider) error {
-			_, err := client.Start(t.Context(), client.New(store, client.WithCodec(secret)), readsKey, "i", "owner")
+			_, err := client.Start(t.Context(), client.New(store, client.Options{Codec: secret}), readsKey, "i", "owner")
 			return err
 		},
 		"another instance's key": func(t *testing.T, store provider.Provider) error {
-			c := client.New(store, client.WithCodec(secret))
+			c := client.New(store, client.Options{Codec: secret})
 			stop := runWorker(t, store, worker.Options{Codec: secret}, ownsKey)
 			run, err := client.Start(t.Context(), c, ownsKey, "owner", "hello")
 			if err == nil {
 				result(t, run)
 				stop()
-				_, err = client.Start(t.Context(), client.New(store), readsKey, "i", "owner")
+				_, err = client.Start(t.Context(), client.New(store, client.Options{}), readsKey, "i", "owner")
 			}
 			return err
 		},

@@ -71,7 +71,7 @@ func TestCollidingStarts(t *testing.T) {
 			stop := runWorker(t, store, worker.Options{}, inbox)
 			waitForExecution(t, store, 1)
 			if test.end {
-				result(t, client.Attach[string](client.New(store), "i"))
+				result(t, client.Attach[string](client.New(store, client.Options{}), "i"))
 			}
 			stop()
 			settled := make(chan provider.AckOrchestrationParams, 16)
@@ -91,7 +91,7 @@ func TestCollidingStarts(t *testing.T) {
 			}
 			send(t, store, message("b"), message("end"))
 			runWorker(t, store, worker.Options{}, inbox)
-			if got := result(t, client.Attach[string](client.New(store), "i")); got != "ab" {
+			if got := result(t, client.Attach[string](client.New(store, client.Options{}), "i")); got != "ab" {
 				t.Errorf("read %q", got)
 			}
 		})
@@ -110,7 +110,7 @@ func TestCollidingStartsOfANewInstance(t *testing.T) {
 	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, family)
 	var runs []*client.Run[string]
 	for _, who := range []string{"one", "two"} {
-		run, err := client.Start(t.Context(), client.New(store), family, who, who)
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), family, who, who)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestTakenChildIDs(t *testing.T) {
 	store := openStore(t)
 	var log lockedBuffer
 	runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, family, child, waiting, callEcho, echo)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	running, err := client.Start(t.Context(), c, waiting, "running", "")
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil) // sqlite.Open for one that lasts
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{}) // sqlite.Open for one that lasts
 	check(err)
 	defer store.Close()
 
@@ -41,7 +41,7 @@ func Example() {
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
 
-	run, err := client.Start(ctx, client.New(store), publish, "publish-1", "cat.png")
+	run, err := client.Start(ctx, client.New(store, client.Options{}), publish, "publish-1", "cat.png")
 	check(err)
 	fmt.Println(run.Wait(ctx))
 	cancel() // Run returns once what was running has ended or is handed back
@@ -56,7 +56,7 @@ func Example() {
 //
 //	signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 func ExampleWorker_Run() {
-	store, err := sqlite.OpenMemory(context.Background(), nil)
+	store, err := sqlite.OpenMemory(context.Background(), sqlite.Options{})
 	check(err)
 	defer store.Close()
 	w, err := worker.New(store, worker.Options{
@@ -92,7 +92,7 @@ func ExampleOptions_tags() {
 func ExampleWorker_Pin() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	defer store.Close()
 
@@ -106,7 +106,7 @@ func ExampleWorker_Pin() {
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
 	for i, def := range []orchestration.Definition[string, string]{publish, publish.AtVersion("2.0.0")} {
-		run, err := client.Start(ctx, client.New(store), def, fmt.Sprint("publish-", i), "cat.png")
+		run, err := client.Start(ctx, client.New(store, client.Options{}), def, fmt.Sprint("publish-", i), "cat.png")
 		check(err)
 		fmt.Println(run.Wait(ctx))
 	}
@@ -122,7 +122,7 @@ func ExampleWorker_Pin() {
 func ExampleWorker_Check() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	check(err)
 	defer store.Close()
 	history := []provider.Event{ // of store.Admin().ReadHistory, say
@@ -141,7 +141,7 @@ func ExampleWorker_Check() {
 
 // An instance whose code does not fit waits for code that fits.
 func ExampleWorker_Held() {
-	store, err := sqlite.OpenMemory(context.Background(), nil)
+	store, err := sqlite.OpenMemory(context.Background(), sqlite.Options{})
 	check(err)
 	defer store.Close()
 	w, err := worker.New(store, worker.Options{Logger: quiet})

@@ -191,7 +191,7 @@ func TestHeartbeatOfADeadWorker(t *testing.T) {
 	})
 	rows := i.definition()
 	def := calling(rows, orchestration.WithRetry(retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(0)}))
-	run, err := client.Start(t.Context(), client.New(store, client.WithCodec(options.Codec)), def, t.Name(), "")
+	run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: options.Codec}), def, t.Name(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func (f *heldFleet) run(release []worker.Registrable, during func(c *client.Clie
 		CancellationPoll: -1, PollTimeout: f.day, SessionCleanupInterval: f.day,
 	}, release...)
 	defer stop()
-	during(client.New(f.store))
+	during(client.New(f.store, client.Options{}))
 }
 
 // ids are the instances in a state.
@@ -183,7 +183,7 @@ func (f *heldFleet) ids(state string) (list []string) {
 // begin brings the instances to their states with the first release.
 func (f *heldFleet) begin() {
 	f.t.Helper()
-	c, ctx := client.New(f.store), f.t.Context()
+	c, ctx := client.New(f.store, client.Options{}), f.t.Context()
 	start := func(state string) {
 		for _, id := range f.ids(state) {
 			name, version := "Order", "1.0.0"
@@ -224,7 +224,7 @@ func (f *heldFleet) begin() {
 // ended are the instances that failed or were cancelled.
 func (f *heldFleet) ended() []string {
 	f.t.Helper()
-	admin, err := client.New(f.store).Admin()
+	admin, err := client.New(f.store, client.Options{}).Admin()
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestMissingVersion(t *testing.T) {
 		}).WithVersion(version)
 	}
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		if _, err := client.Start(t.Context(), c, orchestration.Declare[int, any]("Order").AtVersion("1.0.0"), "x", 1); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func TestWorkThatNobodyTakesIsTold(t *testing.T) {
 		logger, log := logged()
 		stop := runWorker(t, store, worker.Options{QuietTime: quiet, Logger: logger, Tags: onlyTag(t, "gpu")}, asksTheTime, callTPU, callNobody, echo)
 		defer stop()
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		began := time.Now()
 		for instance, name := range map[string]string{"clock": "AsksTheTime", "tag": "CallTPU", "activity": "CallNobody", "misspelt": "AskTheTime"} {
 			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](name), instance, ""); err != nil {
@@ -100,7 +100,7 @@ func TestHeldInstancesCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		cleaned := make(chan string, 1)
 		careful := orchestration.New("Careful", func(ctx *orchestration.Context, _ string) (string, error) {
 			_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
@@ -153,7 +153,7 @@ func TestHeldInstanceSaysSinceWhen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := openStore(t)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		stop := runWorker(t, store, worker.Options{}, waiting)
 		run := start(t, store, waiting, "")
 		begun(t, store, run.Instance())

@@ -94,7 +94,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 			}
 			return strings.Join(all, ", "), nil
 		})
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		send := func(nth string) {
 			t.Helper()
 			err := client.Enqueue(t.Context(), c, orchestration.NewQueue[string]("queue"), t.Name(), nth+" message")
@@ -127,7 +127,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 func TestHeldInstanceIsRetried(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
-	c, instance := client.New(store), run.Instance()
+	c, instance := client.New(store, client.Options{}), run.Instance()
 	given := make(chan provider.AbandonParams, 256)
 	stop := runWorker(t, named(handsBack{store, given}, store), worker.Options{UnregisteredBackoff: time.Hour}, changed, echo)
 	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) {
@@ -163,7 +163,7 @@ func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	w, given, stop := holding(t, store, io.Discard)
 	raise(t, store, run.Instance(), "go")
 	receive(t, "given back", given)
-	if err := client.New(store).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
+	if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
 		t.Fatal(err)
 	}
 	if details, ok := failure(t, run).(provider.Application); !ok || details.Kind != provider.AppCancelled || details.CancelReason != "enough" {

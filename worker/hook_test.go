@@ -192,7 +192,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 	before, after := &tracer{prefix: "a"}, &tracer{prefix: "b"}
 	definitions := []worker.Registrable{parent, child, flaky, echo}
 	stop := runWorker(t, store, worker.Options{Hook: before, CachedInstances: cached}, definitions...)
-	c := client.New(store, client.WithHook(before))
+	c := client.New(store, client.Options{Hook: before})
 	run, err := client.Start(t.Context(), c, parent, "p", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestHookIsToldOfFailures(t *testing.T) {
 	panicking := activity.New("Panicking", func(context.Context, string) (string, error) { panic("ouch") })
 	def := calling(panicking)
 	stop := runWorker(t, store, worker.Options{Hook: traced}, def, panicking)
-	c := client.New(store, client.WithHook(traced))
+	c := client.New(store, client.Options{Hook: traced})
 	run, err := client.Start(t.Context(), c, def, "f", "")
 	if err != nil {
 		t.Fatal(err)
@@ -355,7 +355,7 @@ func TestNoneHandsHeadersOn(t *testing.T) {
 	if got := receive(t, "the activity runs", names); got != "Echo tenant=7" {
 		t.Errorf("the activity is %q", got)
 	}
-	if _, err := client.Attach[string](client.New(store, client.WithHook(hook.None{})), "i").Wait(deadline(t)); err != nil {
+	if _, err := client.Attach[string](client.New(store, client.Options{Hook: hook.None{}}), "i").Wait(deadline(t)); err != nil {
 		t.Error(err)
 	}
 }
@@ -459,7 +459,7 @@ func TestHookIsToldOfStoreCalls(t *testing.T) {
 			t.Parallel()
 			heard := &listener{}
 			stop := runWorker(t, store, worker.Options{Hook: heard, PollTimeout: 10 * time.Millisecond}, callEcho, echo)
-			c := client.New(store, client.WithHook(heard))
+			c := client.New(store, client.Options{Hook: heard})
 			run, err := client.Start(t.Context(), c, callEcho, "i", "x")
 			if err != nil {
 				t.Fatal(err)
@@ -506,7 +506,7 @@ func TestHookIsToldOfWhatIsNotRun(t *testing.T) {
 		Hook: heard, MaxAttempts: 1, OrchestrationLockTimeout: shortLease, PollTimeout: 10 * time.Millisecond,
 		UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
 	}, def, callEcho, callEndless, endless)
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	for instance, name := range map[string]string{
 		"poisoned": "Plain", "refused": "Plain", "unknown": "Nobody", "activity": "CallEcho", "cancelled": "CallEndless",
 	} {

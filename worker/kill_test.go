@@ -59,7 +59,7 @@ func killedAt(t *testing.T, at moment) (died bool) {
 	order := ordering(filepath.Dir(path))
 	use := func(f func(*sqlite.Store) error) {
 		t.Helper()
-		store, err := sqlite.Open(t.Context(), path, nil)
+		store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func killedAt(t *testing.T, at moment) (died bool) {
 		}
 	}
 	use(func(store *sqlite.Store) error {
-		_, err := client.Start(t.Context(), client.New(store), order.run, "order", "")
+		_, err := client.Start(t.Context(), client.New(store, client.Options{}), order.run, "order", "")
 		return err
 	})
 	for _, dies := range []moment{at, 0} {
@@ -101,7 +101,7 @@ func mortal(path, dies string) error {
 	if err != nil {
 		return err
 	}
-	store, err := sqlite.Open(ctx, path, nil)
+	store, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func mortal(path, dies string) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := client.New(store).Wait(ctx, "order")
+		_, err := client.New(store, client.Options{}).Wait(ctx, "order")
 		cancel()
 		ended <- err
 	}()

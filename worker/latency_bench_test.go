@@ -54,7 +54,7 @@ func oneActivity(b *testing.B, store provider.Provider, all bool, acts []activit
 		}
 		runWorker(b, store, worker.Options{}, own...)
 	}
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	n := 0
 	for b.Loop() {
 		n++
@@ -86,7 +86,7 @@ func BenchmarkPlainStore(b *testing.B) {
 							store = struct{ provider.Provider }{store}
 						}
 						runWorker(b, store, worker.Options{OrchestrationConcurrency: 8, ActivityConcurrency: 8}, sequenceOfFive, echo)
-						c := client.New(store)
+						c := client.New(store, client.Options{})
 						var n atomic.Int64
 						b.SetParallelism(clients)
 						b.RunParallel(func(pb *testing.PB) {

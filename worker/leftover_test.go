@@ -44,7 +44,7 @@ func TestEndedInstancesLeaveNoTimers(t *testing.T) {
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		runWorker(t, store, worker.Options{}, impatient)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		for _, id := range []string{"well", "badly", "stays"} {
 			if _, err := client.Start(t.Context(), c, impatient, id, id); err != nil {
 				t.Fatal(err)
@@ -129,7 +129,7 @@ func TestMessagesOfNobodyAreCollected(t *testing.T) {
 		send(t, store, nobody...)
 		// These are somebody's: begun, about to begin, or a long time in the making.
 		stop := runWorker(t, store, worker.Options{}, waiting)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		if _, err := client.Start(t.Context(), c, waiting, "begun", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestOneOfSimultaneousStartsStarts(t *testing.T) {
 		waitForStatus(t, store, "i")
 		find(&provider.IDUse{Name: "Waiting", Status: provider.StatusRunning})
 		raise(t, store, "i", "go")
-		if _, err := client.New(store).Wait(deadline(t), "i"); err != nil {
+		if _, err := client.New(store, client.Options{}).Wait(deadline(t), "i"); err != nil {
 			t.Fatal(err)
 		}
 		find(&provider.IDUse{Name: "Waiting", Status: provider.StatusCompleted})

@@ -210,7 +210,7 @@ func TestShutdownWaitsForActivities(t *testing.T) {
 	close(release)
 	receive(t, "shutdown", stopped)
 	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
-	if got := result(t, client.Attach[string](client.New(store), instance)); got != "done" {
+	if got := result(t, client.Attach[string](client.New(store, client.Options{}), instance)); got != "done" {
 		t.Errorf("output = %q", got)
 	}
 }

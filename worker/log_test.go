@@ -89,7 +89,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	store := providerfault.New(openStore(t),
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "misfit ", "forget "} {
 		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Whispers"), how, how+secret); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestLogNamesTheOrchestrationOnce(t *testing.T) {
 	stop := runWorker(t, store, worker.Options{
 		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Second, UnknownCodeTimeout: 500 * time.Millisecond,
 	})
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Misspelt"), "misspelt-1", ""); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // openStore opens an empty store in memory.
 func openStore(t testing.TB) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func receive[T any](t *testing.T, what string, c <-chan T) T {
 // start starts an instance named after the test.
 func start[I, O any](t *testing.T, store provider.Provider, def orchestration.Definition[I, O], input I) *client.Run[O] {
 	t.Helper()
-	run, err := client.Start(t.Context(), client.New(store), def, t.Name(), input)
+	run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, t.Name(), input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func types(events []provider.Event) []string {
 
 func raise(t *testing.T, store provider.Provider, instance, event string) {
 	t.Helper()
-	if err := client.RaiseEvent(t.Context(), client.New(store), orchestration.NewEvent[string](event), instance, ""); err != nil {
+	if err := client.RaiseEvent(t.Context(), client.New(store, client.Options{}), orchestration.NewEvent[string](event), instance, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -161,7 +161,7 @@ func raise(t *testing.T, store provider.Provider, instance, event string) {
 // waitForStatus waits for the next custom status.
 func waitForStatus(t *testing.T, store provider.Provider, instance string) {
 	t.Helper()
-	s, err := client.New(store).WaitForCustomStatus(deadline(t), instance, 0)
+	s, err := client.New(store, client.Options{}).WaitForCustomStatus(deadline(t), instance, 0)
 	if err != nil || s.CustomStatus == nil {
 		t.Fatalf("status %+v, %v", s, err)
 	}

@@ -28,7 +28,7 @@ import (
 func openMSSQL(t testing.TB) *mssql.Store {
 	t.Helper()
 	db, schema := mssqltest.Pooled(t)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestBlockedFunctionCanBeCancelled(t *testing.T) {
 				def = def.WithCleanup(time.Minute)
 			}
 			run := start(t, store, def, "")
-			if err := client.New(store).Cancel(t.Context(), run.Instance(), "no longer wanted", client.MustExist()); err != nil {
+			if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "no longer wanted", client.MustExist()); err != nil {
 				t.Fatal(err)
 			}
 			logger, log := logged()
@@ -224,7 +224,7 @@ func TestBlockedBesideHealthy(t *testing.T) {
 		release := make(chan struct{})
 		def, left := blocking(release)
 		stop := runWorker(t, store, worker.Options{BlockedTimeout: 250 * time.Millisecond}, def, callEcho, echo)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		var healthy []*client.Run[string]
 		for i := range each {
 			if _, err := client.Start(t.Context(), c, def, fmt.Sprintf("blocked-%d", i), ""); err != nil {

@@ -184,13 +184,13 @@ func TestAKeptResultFreesItsSlot(t *testing.T) {
 			},
 		})
 		runWorker(t, store, worker.Options{ActivityConcurrency: 1}, callEcho, echo)
-		late, err := client.Start(t.Context(), client.New(inner), callEcho, "late", "late")
+		late, err := client.Start(t.Context(), client.New(inner, client.Options{}), callEcho, "late", "late")
 		if err != nil {
 			t.Fatal(err)
 		}
 		receive(t, "refused result", refused)
 		for _, id := range []string{"one", "two", "three"} {
-			other, err := client.Start(t.Context(), client.New(inner), callEcho, id, id)
+			other, err := client.Start(t.Context(), client.New(inner, client.Options{}), callEcho, id, id)
 			if err != nil {
 				t.Fatal(err)
 			}

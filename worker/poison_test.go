@@ -67,7 +67,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 			if !ok || details.DisplayMessage() != want || details.Message == "" {
 				t.Errorf("the parent fails with %+v", details)
 			}
-			s, err := client.New(store).Status(t.Context(), "child")
+			s, err := client.New(store, client.Options{}).Status(t.Context(), "child")
 			if err != nil || s.State != client.Failed || s.Failure.DisplayMessage() != want || s.Name != "Child" {
 				t.Errorf("child %+v, %v", s, err)
 			}

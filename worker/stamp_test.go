@@ -78,7 +78,7 @@ func TestExecutionsKeepTheRulesTheyBeganWith(t *testing.T) {
 		var log lockedBuffer
 		stop := runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, races)
 		for stamp, decided := range want {
-			if got := result(t, client.Attach[string](client.New(store), stamp)); got != decided {
+			if got := result(t, client.Attach[string](client.New(store, client.Options{}), stamp)); got != decided {
 				t.Errorf("%s: %s, want %s", stamp, got, decided)
 			}
 			for _, event := range history(t, store, stamp)[:5] {
@@ -113,7 +113,7 @@ func TestFamiliesOverExecutions(t *testing.T) {
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		runWorker(t, store, worker.Options{}, kid, kin)
-		run, err := client.Start(t.Context(), client.New(store), kin, "kin", 0)
+		run, err := client.Start(t.Context(), client.New(store, client.Options{}), kin, "kin", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestChildrenOfOldExecutionsAreStamped(t *testing.T) {
 	begunBy(t, store, "i", "0.1.26")
 	sendRace(t, store, "i")
 	runWorker(t, store, worker.Options{}, family, child)
-	if got := result(t, client.Attach[string](client.New(store), "i")); got != "i" {
+	if got := result(t, client.Attach[string](client.New(store, client.Options{}), "i")); got != "i" {
 		t.Errorf("output = %s", got)
 	}
 	var found *provider.OrchestrationStarted

@@ -37,7 +37,7 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		runWorker(t, store, worker.Options{}, waiting, finished, parent, passing, above, family)
-		c := client.New(store)
+		c := client.New(store, client.Options{})
 		begin := func(def, id string) {
 			t.Helper()
 			if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any](def), id, ""); err != nil {
@@ -108,7 +108,7 @@ func TestTakenChildIsCancelledAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, store provider.Provider) {
-				c := client.New(store)
+				c := client.New(store, client.Options{})
 				taken, err := client.Start(t.Context(), c, stranger, "taken", "")
 				if err != nil {
 					t.Fatal(err)

@@ -79,7 +79,7 @@ func TestTakenAtShutdownIsHandedBack(t *testing.T) {
 			// The first look of the worker may be what finds it.
 			for i := 0; ctx.Err() == nil; i++ {
 				instance = fmt.Sprint(i)
-				run, err := client.Start(t.Context(), client.New(store.Store), callEcho, instance, "x")
+				run, err := client.Start(t.Context(), client.New(store.Store, client.Options{}), callEcho, instance, "x")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -200,7 +200,7 @@ func TestTakenDoesNotWaitForARepeatedAck(t *testing.T) {
 	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, patient)
 	var runs []*client.Run[string]
 	for _, instance := range []string{"first", "second"} {
-		run, err := client.Start(t.Context(), client.New(inner.Store), callEcho, instance, instance)
+		run, err := client.Start(t.Context(), client.New(inner.Store, client.Options{}), callEcho, instance, instance)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestSlotGoesOnWhileAnAckHangs(t *testing.T) {
 			}
 			runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, echo)
 			begin := func(instance string) *client.Run[string] {
-				run, err := client.Start(t.Context(), client.New(inner), callEcho, instance, instance)
+				run, err := client.Start(t.Context(), client.New(inner, client.Options{}), callEcho, instance, instance)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -367,7 +367,7 @@ func TestIdleWorkerWaitsInTheStore(t *testing.T) {
 	<-store.waits
 	// A call that has not begun to wait yet may be what finds it.
 	for i := range 100 {
-		run, err := client.Start(t.Context(), client.New(store.Store), callEcho, fmt.Sprint(i), "x")
+		run, err := client.Start(t.Context(), client.New(store.Store, client.Options{}), callEcho, fmt.Sprint(i), "x")
 		if err != nil {
 			t.Fatal(err)
 		}

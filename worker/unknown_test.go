@@ -119,7 +119,7 @@ func TestUnknownCodeFails(t *testing.T) {
 			UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
 			UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
-		c := client.New(inner)
+		c := client.New(inner, client.Options{})
 		wanted := map[string]struct {
 			orchestration, version string
 			text                   []string
@@ -165,7 +165,7 @@ func TestUnknownCodeFails(t *testing.T) {
 func TestUnknownCodeCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	eachSelecting(t, func(t *testing.T, name string, inner, store provider.Provider) {
-		c := client.New(inner)
+		c := client.New(inner, client.Options{})
 		if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Unknown"), name, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestNodeWithoutNamesMakesNoPoison(t *testing.T) {
 			return fmt.Sprint("attempt ", info.Attempt), nil
 		})
 		order := calling(attempt)
-		c, node := client.New(store), unnamedNode{t, store}
+		c, node := client.New(store, client.Options{}), unnamedNode{t, store}
 		var runs []*client.Run[string]
 		begin := func() {
 			run, err := client.Start(t.Context(), c, order, fmt.Sprint("order-", len(runs)), "")

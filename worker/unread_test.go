@@ -36,7 +36,7 @@ func TestUnreadableHistoryIsHeld(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, store provider.Provider, db *sql.DB, schema string) {
 		options := worker.Options{UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: 2 * time.Millisecond}
 		stop := runWorker(t, store, options, waiting)
-		run, c := start(t, store, waiting, ""), client.New(store)
+		run, c := start(t, store, waiting, ""), client.New(store, client.Options{})
 		waitForStatus(t, store, run.Instance())
 		stop()
 		damage(t, db, schema, run.Instance(), "ExternalSubscribed", "ExternalSubscribedV2")
@@ -82,7 +82,7 @@ func TestUnreadableHistoryCanBeCancelled(t *testing.T) {
 			return "", err
 		})
 		stop := runWorker(t, store, worker.Options{}, family, waiting)
-		run, c := start(t, store, family, ""), client.New(store)
+		run, c := start(t, store, family, ""), client.New(store, client.Options{})
 		waitForStatus(t, store, "child")
 		stop()
 		dropped := make(chan struct{}, 1)

@@ -89,7 +89,7 @@ func TestMessagesWaitForTheNextExecution(t *testing.T) {
 	})
 	waitForKind(t, inner, "i", provider.QueueEventDelivered{Name: "inbox", Data: "b"})
 	send(t, inner, message("c"), message("end"))
-	if got := result(t, client.Attach[string](client.New(inner), "i")); got != "abc" {
+	if got := result(t, client.Attach[string](client.New(inner, client.Options{}), "i")); got != "abc" {
 		t.Errorf("read %q", got)
 	}
 	first, err := inner.ReadWithExecution(t.Context(), "i", 1)

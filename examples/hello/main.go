@@ -27,13 +27,14 @@ var hello = orchestration.New("Hello", func(ctx *orchestration.Context, cities [
 
 func main() {
 	ctx, stop := context.WithCancel(context.Background())
-	store := must(sqlite.Open(ctx, "hello.db", nil))
+	store := must(sqlite.Open(ctx, "hello.db", sqlite.Options{}))
 	w := must(worker.New(store, worker.Options{}))
 	check(w.Register(hello, greet))
 	stopped := make(chan error)
 	go func() { stopped <- w.Run(ctx) }()
 
-	run := must(client.Start(ctx, client.New(store), hello, "hello-1", []string{"Oslo", "Lima", "Hanoi"}, client.UseExisting()))
+	c := client.New(store, client.Options{})
+	run := must(client.Start(ctx, c, hello, "hello-1", []string{"Oslo", "Lima", "Hanoi"}, client.UseExisting()))
 	fmt.Println(must(run.Wait(ctx)))
 
 	stop()

@@ -139,7 +139,7 @@ func TestReadmeInstallsFromAClone(t *testing.T) {
 
 func historyOf(t *testing.T, path, instance string) []provider.Event {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), path, nil)
+	store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func Example_retry() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,7 +43,7 @@ func Example_retry() {
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
 
-	run, err := client.Start(ctx, client.New(store), payment, "payment-1", 49_00)
+	run, err := client.Start(ctx, client.New(store, client.Options{}), payment, "payment-1", 49_00)
 	if err == nil {
 		fmt.Println(run.Wait(ctx))
 	}

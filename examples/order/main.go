@@ -39,7 +39,7 @@ func main() {
 
 // work handles the orders in a file until ctx ends.
 func work(ctx context.Context, file string, s shop) error {
-	store, err := sqlite.Open(ctx, file, nil)
+	store, err := sqlite.Open(ctx, file, sqlite.Options{})
 	if err != nil {
 		return err
 	}

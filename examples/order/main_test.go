@@ -46,7 +46,7 @@ func (p *payments) bills() int {
 func open(t *testing.T, p *payments) (*client.Client, *sqlite.Store) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "orders.db")
-	store, err := sqlite.Open(t.Context(), file, &sqlite.Config{PollInterval: 10 * time.Millisecond})
+	store, err := sqlite.Open(t.Context(), file, sqlite.Options{PollInterval: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func open(t *testing.T, p *payments) (*client.Client, *sqlite.Store) {
 			t.Error(err)
 		}
 	})
-	return client.New(store), store
+	return client.New(store, client.Options{}), store
 }
 
 // start starts an order.

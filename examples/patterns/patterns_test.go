@@ -116,12 +116,12 @@ func TestRoomUntilAllHaveLeft(t *testing.T) {
 func TestRoomAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	run, err := client.Start(t.Context(), c, patterns.Room, "room", []string{"Ada"})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestRender(t *testing.T) {
 func TestShop(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
-	store, err := sqlite.Open(t.Context(), file, nil)
+	store, err := sqlite.Open(t.Context(), file, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestShop(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE orders (id TEXT PRIMARY KEY)"); err != nil {
 		t.Fatal(err)
 	}
-	shop := &patterns.Shop{DB: db, Client: client.New(store)}
+	shop := &patterns.Shop{DB: db, Client: client.New(store, client.Options{})}
 	for i, want := range []int{http.StatusAccepted, http.StatusConflict} {
 		answer := httptest.NewRecorder()
 		shop.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders?id=order-1", http.NoBody))

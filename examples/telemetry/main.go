@@ -76,7 +76,7 @@ var order = orchestration.New("Order", func(ctx *orchestration.Context, n int) (
 // run works until ctx ends, and then sends what is left to the collector. done is called after
 // each order.
 func run(ctx context.Context, listener net.Listener, done func(order int)) (err error) {
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func work(ctx context.Context, store provider.Provider, h hook.Hook) error {
 
 // startOrders starts orders by a client with the hook, and waits for each.
 func startOrders(ctx context.Context, store provider.Provider, h hook.Hook, done func(order int)) error {
-	c := client.New(store, client.WithHook(h))
+	c := client.New(store, client.Options{Hook: h})
 	for n := 1; ; n++ {
 		started, err := client.Start(ctx, c, order, fmt.Sprint("order-", n), n)
 		if err == nil {

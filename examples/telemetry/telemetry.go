@@ -55,7 +55,7 @@ func begin(ctx context.Context, store provider.Provider) (*telemetry, error) {
 		meters: sdkmetric.NewMeterProvider(
 			sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)), sdkmetric.WithReader(scraped), sdkmetric.WithResource(about)),
 	}
-	t.hook = otel.New(otel.Config{TracerProvider: t.traces, MeterProvider: t.meters, Store: store})
+	t.hook = otel.New(otel.Options{TracerProvider: t.traces, MeterProvider: t.meters, Store: store})
 	return t, nil
 }
 

@@ -26,7 +26,7 @@ func (bare) Admin() provider.Admin { return nil }
 
 func open(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // DeleteInstance implements [provider.Admin]: one transaction for the whole
-// tree. If that has hundreds of thousands of events, [Config.CallTimeout] may be too
+// tree. If that has hundreds of thousands of events, [Options.CallTimeout] may be too
 // short for it.
 //
 // Errors: [provider.ErrNotFound]; [provider.ErrSubOrchestration], also with force;

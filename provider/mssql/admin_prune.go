@@ -9,7 +9,7 @@ import (
 )
 
 // PruneExecutions implements [provider.Admin], in one transaction. If there are
-// hundreds of thousands of events to delete, [Config.CallTimeout] may be too short for
+// hundreds of thousands of events to delete, [Options.CallTimeout] may be too short for
 // it. Error: [provider.ErrNotFound].
 func (s *Store) PruneExecutions(
 	ctx context.Context, instance string, options provider.PruneOptions,

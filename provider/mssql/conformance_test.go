@@ -48,7 +48,7 @@ func openPooled(t *testing.T) providertest.Store {
 // newStore makes a store that the test's end closes.
 func newStore(t testing.TB, db *sql.DB, schema string) *Store {
 	t.Helper()
-	store, err := New(db, &Config{Schema: schema})
+	store, err := New(db, Options{Schema: schema})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,8 +103,8 @@ var everything = orchestration.Declare[bool, string]("Everything")
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{schema: mssqltest.NewSchema(t), owner: mssqltest.DB(t), refused: make(chan string, 10_000), entered: make(chan struct{}, 1000)}
-	store := open(t, mssqltest.DSN(t), mssql.Config{Schema: s.schema})
-	s.client = client.New(store)
+	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: s.schema})
+	s.client = client.New(store, client.Options{})
 	w, err := worker.New(store, worker.Options{
 		Hook: damages{told: s.refused}, Logger: slog.New(slog.DiscardHandler), MaxAttempts: 3,
 		OrchestrationLockTimeout: 10 * time.Second, ActivityLockTimeout: 10 * time.Second, ActivityConcurrency: 8,

@@ -30,7 +30,7 @@ type dsn struct {
 //   - the path of a URL is the database if the URL has a port or an address in Azure and
 //     no parameter database. The driver takes the path for the name of an instance,
 //     which means nothing once the port is known;
-//   - the parameter schema is [Config.Schema].
+//   - the parameter schema is [Options.Schema].
 //
 // Errors never quote the connection string, which holds a password.
 func parseDSN(text string) (dsn, error) {

@@ -35,7 +35,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 }
 
 // send is call for a message. What the instance's other senders keep locked is waited for as long as ctx and
-// Config.CallTimeout allow, mostly without a connection.
+// Options.CallTimeout allow, mostly without a connection.
 func (s *Store) send(ctx context.Context, operation, instance string, run func(context.Context, *mssqldb.Queries) error) error {
 	for began, n := time.Now(), 0; ; n++ {
 		err := s.call(ctx, operation, once, run)
@@ -64,8 +64,8 @@ func (s *Store) send(ctx context.Context, operation, instance string, run func(c
 // of other instances are renewed meanwhile. The first start of an orchestration in a version also blocks other first
 // starts of that version. Keep the transaction short, and send to several instances in the order of their ids.
 //
-// The call itself may wait for locks: ctx limits it, Config.CallTimeout does not. Fetches find the message with their
-// next poll (Config.MaxPollInterval), also in this process, because nothing tells the store when the transaction
+// The call itself may wait for locks: ctx limits it, Options.CallTimeout does not. Fetches find the message with their
+// next poll (Options.MaxPollInterval), also in this process, because nothing tells the store when the transaction
 // ends.
 //
 // If EnqueueTx fails, roll the transaction back. Usually the procedure has done so already, including all earlier

@@ -41,7 +41,7 @@ func openShop(t *testing.T) *shop {
 // storeWith makes a store on connections that are there, and which it leaves open.
 func storeWith(t *testing.T, db *sql.DB, schema string) *mssql.Store {
 	t.Helper()
-	store, err := mssql.New(db, &mssql.Config{Schema: schema, DisableWakeups: true})
+	store, err := mssql.New(db, mssql.Options{Schema: schema, DisableWakeups: true})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, store.Close()) })
 	return store
@@ -169,7 +169,7 @@ func (s *shop) testRollback(t *testing.T) {
 
 // testNotice has a fetch of the same process wait, which polling tells of the message.
 func (s *shop) testNotice(t *testing.T) {
-	store, err := mssql.New(s.db, &mssql.Config{Schema: s.schema})
+	store, err := mssql.New(s.db, mssql.Options{Schema: s.schema})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, store.Close()) })
 	tx := s.place(t, "noticed")

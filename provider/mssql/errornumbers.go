@@ -21,7 +21,7 @@ import (
 var (
 	lostRace  = fault{class: undone, sentinel: ErrBusy, advice: "another call got in the way and nothing was stored; try again"}
 	exhausted = fault{class: undone, sentinel: ErrBusy, advice: "the server has no memory, workers or sessions left for this call, and nothing was stored; " +
-		"try again, and give the database more resources or this program fewer connections (Config.MaxOpenConns) if this goes on"}
+		"try again, and give the database more resources or this program fewer connections (Options.MaxOpenConns) if this goes on"}
 	failingOver = fault{class: undone, sentinel: ErrUnreachable, moved: true, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
 	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
 	noReason    = fault{class: unknown, advice: "the server failed the call without a reason, or had rolled its transaction back before; try again"}

@@ -175,10 +175,10 @@ func judgeOurs(err error) (f fault, ok bool) {
 	_, unsent := errors.AsType[*unconnected](err)
 	switch {
 	case errors.Is(err, errTimeout) && unsent:
-		return fault{class: undone, slow: true, sentinel: ErrUnreachable, advice: "no connection within Config.CallTimeout: " +
-			"the server does not answer, or all connections are busy and Config.MaxOpenConns is too small"}, true
+		return fault{class: undone, slow: true, sentinel: ErrUnreachable, advice: "no connection within Options.CallTimeout: " +
+			"the server does not answer, or all connections are busy and Options.MaxOpenConns is too small"}, true
 	case errors.Is(err, errTimeout):
-		return fault{class: unknown, slow: true, sentinel: ErrUnreachable, advice: "no answer within Config.CallTimeout: " +
+		return fault{class: unknown, slow: true, sentinel: ErrUnreachable, advice: "no answer within Options.CallTimeout: " +
 			"try again, and look on the server for what blocks the call if this goes on"}, true
 	case errors.Is(err, mssqldb.ErrShape):
 		return fault{sentinel: ErrDamagedSchema, advice: "a procedure does not return what this program expects: " +

@@ -13,7 +13,7 @@ import (
 // A store for the application: its user is in the role duroxide_runtime, and `duroxide migrate up` has been run before.
 func ExampleOpen() { //nolint:testableexamples // it needs a server
 	ctx := context.Background()
-	store, err := mssql.Open(ctx, os.Getenv("DUROXIDE_STORE"), &mssql.Config{
+	store, err := mssql.Open(ctx, os.Getenv("DUROXIDE_STORE"), mssql.Options{
 		// Five of these processes then open 100 connections, which is what this database can serve.
 		MaxOpenConns: 20,
 	})
@@ -53,7 +53,7 @@ func ExampleStore_EnqueueTx() { //nolint:testableexamples // it needs a server
 		log.Fatal(err)
 	}
 	defer db.Close()
-	store, err := mssql.New(db, nil)
+	store, err := mssql.New(db, mssql.Options{})
 	if err != nil {
 		log.Print(err)
 		return

@@ -24,7 +24,7 @@ type failover struct {
 func newFailover(t *testing.T, conns int) *failover {
 	t.Helper()
 	proxy := tdsproxy.New(t, mssqltest.Addr(t))
-	f := &failover{Store: opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: mssqltest.NewSchema(t), MaxOpenConns: conns, RetryBackoff: millisecond})}
+	f := &failover{Store: opened(t, mssqltest.Via(t, proxy.Addr()), Options{Schema: mssqltest.NewSchema(t), MaxOpenConns: conns, RetryBackoff: millisecond})}
 	proxy.OnRequest(func(r tdsproxy.Request) tdsproxy.Action {
 		f.last.Store(int64(r.Conn))
 		return tdsproxy.Action{}
@@ -110,7 +110,7 @@ func TestOldPrimaryIsLeftIfAResultTellsOfIt(t *testing.T) {
 func TestOldPrimaryIsLeftByACallersPool(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := on(t, f, Config{MaxRetries: -1})
+	s := on(t, f, Options{MaxRetries: -1})
 	for n := range int64(3) {
 		err := s.call(t.Context(), "op", once, func(context.Context, *mssqldb.Queries) error { return reported(3906) })
 		if closed := f.closes.Load(); !errors.Is(err, ErrReadOnly) || closed != n+1 {

@@ -16,7 +16,7 @@ import (
 func TestRetryOfAHeldInstanceAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	longTurn(t, store, "i", 1)
@@ -49,7 +49,7 @@ func TestRetryOfAHeldInstanceAfterTheClockWasSetBack(t *testing.T) {
 func TestDeletedOrphansAreNoHeads(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	for range 2 {

@@ -55,7 +55,7 @@ func logOf(t *testing.T, db *sql.DB, schema, garbled string) string {
 		}
 	}
 	var log bytes.Buffer
-	s, err := New(db, &Config{Schema: schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := New(db, Options{Schema: schema, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	must(err)
 	defer s.Close()
 	ctx, hooks := t.Context(), hooksOf(db, schema)

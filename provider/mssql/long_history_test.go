@@ -88,7 +88,7 @@ func TestHistoryIsReadAgain(t *testing.T) {
 	const whole = "SELECT CAST(CASE WHEN @started_at IS NULL OR EXISTS (\n"
 	_, torn := amended(t, schema, "read_history", whole, "INSERT INTO "+names+" (name, version) SELECT N'read', COUNT(*) FROM "+names+";\n"+
 		"SELECT CAST(CASE WHEN (SELECT COUNT(*) FROM "+names+" AS n WHERE n.name = N'read') = 2 AND EXISTS (\n")
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))

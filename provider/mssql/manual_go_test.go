@@ -11,7 +11,7 @@ import (
 
 // What docs/sqlserver.md shows of Go and no example has: TestManualShowsCompiledGo compares the lines.
 var _ = func(ctx context.Context) (*mssql.Store, error) {
-	store, err := mssql.Open(ctx, "sqlserver://orders_app:password@host:1433?database=orders", nil)
+	store, err := mssql.Open(ctx, "sqlserver://orders_app:password@host:1433?database=orders", mssql.Options{})
 	return store, err
 }
 

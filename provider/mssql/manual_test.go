@@ -39,25 +39,25 @@ func section(t *testing.T, text, from, to string) string {
 	return part
 }
 
-// The manual's table of options has a row for each field of Config, in order, that begins with the field's default, and
-// tells which of them New ignores.
+// The manual's table of options has a row for each field of Options, in order, that begins with the field's default,
+// and tells which of them New ignores.
 func TestManualHasEveryOption(t *testing.T) {
 	t.Setenv(PoolEnv, "")
-	defaults, err := (*Config)(nil).forOpen("")
+	defaults, err := Options{}.forOpen("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	onlyOpen := []string{"AutoMigrate", "ConnMaxIdleTime", "ConnMaxLifetime", "MaxOpenConns"}
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ([^|]+) \\| ([^|]+) \\|$").
 		FindAllStringSubmatch(section(t, manual(t), "## Options", "## Errors"), -1)
-	fields := reflect.VisibleFields(reflect.TypeFor[Config]())
+	fields := reflect.VisibleFields(reflect.TypeFor[Options]())
 	if len(rows) != len(fields) {
-		t.Fatalf("the manual has %d options, and Config %d", len(rows), len(fields))
+		t.Fatalf("the manual has %d options, and mssql.Options %d", len(rows), len(fields))
 	}
 	for i, field := range fields {
 		name, value, meaning := rows[i][1], rows[i][2], rows[i][3]
 		if name != field.Name {
-			t.Errorf("option %d of the manual is %s, want %s, as in Config", i, name, field.Name)
+			t.Errorf("option %d of the manual is %s, want %s, as in Options", i, name, field.Name)
 			continue
 		}
 		want := inManual(t, reflect.ValueOf(defaults).FieldByName(name).Interface())

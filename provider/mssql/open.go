@@ -19,8 +19,8 @@ import (
 // openOperation labels the errors of opening.
 const openOperation = "open"
 
-// Open connects to a database and checks that its schema is the one that this program needs. With Config.AutoMigrate
-// it creates or migrates the schema. config may be nil.
+// Open connects to a database and checks that its schema is the one that this program needs. With Options.AutoMigrate
+// it creates or migrates the schema.
 //
 // The connection string has one of the driver's forms, with the driver's parameters:
 //
@@ -28,15 +28,16 @@ const openOperation = "open"
 //	server=host,1433;user id=user;password=...;database=name;encrypt=true
 //	odbc:server=host;port=1433;user id=user;password={...};database=name
 //
-// It may also contain schema=name, which sets Config.Schema. A URL may begin with mssql://. Its path is the name of
+// It may also contain schema=name, which sets Options.Schema. A URL may begin with mssql://. Its path is the name of
 // the database if the URL has no parameter database, and has a port or a host that ends in .database.windows.net.
 //
 // Errors are [*provider.Error] values whose text says what to do. They match one of this package's sentinels where
-// one fits; [provider.ErrInvalidArgument] for an unusable connection string or Config; and the context's error if the
-// context ended, or [ErrUnreachable] if its deadline passed before there was a connection. They never contain the
-// connection string. Open tries once; to wait for an unreachable server, call it again while [provider.IsRetryable].
-func Open(ctx context.Context, dsn string, config *Config) (*Store, error) {
-	return OpenWith(ctx, dsn, config, connector)
+// one fits; [provider.ErrInvalidArgument] for a connection string or options that cannot be used; and the context's
+// error if the context ended, or [ErrUnreachable] if its deadline passed before there was a connection. They never
+// contain the connection string. Open tries once; to wait for an unreachable server, call it again while
+// [provider.IsRetryable].
+func Open(ctx context.Context, dsn string, options Options) (*Store, error) {
+	return OpenWith(ctx, dsn, options, connector)
 }
 
 // connector connects with the driver's own logins.
@@ -55,13 +56,13 @@ func connector(dsn string) (driver.Connector, error) {
 // OpenWith is like [Open] for connections that are made in another way, for example with Entra ID (package azuread)
 // or through a tunnel. connect receives the connection string in a form that the driver understands.
 func OpenWith(
-	ctx context.Context, dsn string, config *Config, connect func(dsn string) (driver.Connector, error),
+	ctx context.Context, dsn string, options Options, connect func(dsn string) (driver.Connector, error),
 ) (*Store, error) {
 	parsed, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := config.forOpen(parsed.schema)
+	settings, err := options.forOpen(parsed.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +83,13 @@ func OpenWith(
 }
 
 // openPool makes the pool of a store's own connections. It connects when one is asked for.
-func openPool(connector driver.Connector, c Config) *sql.DB {
+func openPool(connector driver.Connector, settings Options) *sql.DB {
 	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(c.MaxOpenConns)
+	db.SetMaxOpenConns(settings.MaxOpenConns)
 	// As many idle ones: a connection costs several round trips and a login.
-	db.SetMaxIdleConns(c.MaxOpenConns)
-	db.SetConnMaxIdleTime(c.ConnMaxIdleTime)
-	db.SetConnMaxLifetime(c.ConnMaxLifetime)
+	db.SetMaxIdleConns(settings.MaxOpenConns)
+	db.SetConnMaxIdleTime(settings.ConnMaxIdleTime)
+	db.SetConnMaxLifetime(settings.ConnMaxLifetime)
 	return db
 }
 
@@ -97,11 +98,11 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 //
 // db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under any isolation level:
 // each call runs under READ COMMITTED and leaves the level as it was, except for StartInstanceWith, which leaves
-// READ COMMITTED. The settings about connections in [Config], and [PoolEnv], have no effect.
+// READ COMMITTED. The settings about connections in [Options], and [PoolEnv], have no effect.
 //
-// Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
-func New(db *sql.DB, config *Config) (*Store, error) {
-	settings, err := config.withDefaults()
+// Error: [provider.ErrInvalidArgument] for options that cannot be used.
+func New(db *sql.DB, options Options) (*Store, error) {
+	settings, err := options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -112,23 +113,25 @@ func New(db *sql.DB, config *Config) (*Store, error) {
 }
 
 // assemble starts what runs in the background: the two queues. They end with Close.
-func assemble(db *sql.DB, ours bool, c Config) *Store {
+func assemble(db *sql.DB, ours bool, settings Options) *Store {
 	return &Store{
-		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, c.Schema)), schema: c.Schema, log: c.Logger,
+		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, settings.Schema)),
+		schema: settings.Schema, log: settings.Logger,
 		retries: retries{
-			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: clock.Sleep,
+			most: settings.MaxRetries, first: settings.RetryBackoff, longest: longestPause,
+			patience: settings.CallTimeout, pause: clock.Sleep,
 		},
-		instances: startQueue(c), activities: startQueue(c), others: newOthers(db),
+		instances: startQueue(settings), activities: startQueue(settings), others: newOthers(db),
 	}
 }
 
 // prepare connects, and checks the schema or brings it up to date.
-func prepare(ctx context.Context, db *sql.DB, c Config) error {
+func prepare(ctx context.Context, db *sql.DB, settings Options) error {
 	if err := db.PingContext(ctx); err != nil {
 		return openError(ctx, &unconnected{err})
 	}
-	migration := &migrate.Migration{DB: db, Schema: c.Schema, Log: c.Logger}
-	if !c.AutoMigrate {
+	migration := &migrate.Migration{DB: db, Schema: settings.Schema, Log: settings.Logger}
+	if !settings.AutoMigrate {
 		return openError(ctx, migration.Check(ctx))
 	}
 	_, err := migration.Up(ctx)

@@ -22,9 +22,9 @@ import (
 )
 
 // opened opens a store that the test's end closes.
-func opened(t *testing.T, dsn string, config *Config) *Store {
+func opened(t *testing.T, dsn string, options Options) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dsn, config)
+	s, err := Open(t.Context(), dsn, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +74,10 @@ func inSchema(t *testing.T, schema string) string {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	if s := opened(t, inSchema(t, schema), nil); s.Schema() != schema {
+	if s := opened(t, inSchema(t, schema), Options{}); s.Schema() != schema {
 		t.Errorf("opened schema %q; want %q", s.Schema(), schema)
 	}
-	if s := opened(t, mssqltest.DSN(t), &Config{Schema: schema, MaxOpenConns: 3}); s.db.Stats().MaxOpenConnections != 3 {
+	if s := opened(t, mssqltest.DSN(t), Options{Schema: schema, MaxOpenConns: 3}); s.db.Stats().MaxOpenConnections != 3 {
 		t.Errorf("%d connections; want 3", s.db.Stats().MaxOpenConnections)
 	}
 }
@@ -86,18 +86,18 @@ func TestOpenMigrates(t *testing.T) {
 	t.Parallel()
 	dsn, schema := mssqltest.DSN(t), mssqltest.Name()
 	mssqltest.Drop(t, schema)
-	s, err := Open(t.Context(), dsn, &Config{Schema: schema})
+	s, err := Open(t.Context(), dsn, Options{Schema: schema})
 	refused(t, s, err, ErrMissingSchema, schema, false)
-	opened(t, dsn, &Config{Schema: schema, AutoMigrate: true})
-	opened(t, dsn, &Config{Schema: schema, AutoMigrate: true})
-	opened(t, dsn, &Config{Schema: schema})
+	opened(t, dsn, Options{Schema: schema, AutoMigrate: true})
+	opened(t, dsn, Options{Schema: schema, AutoMigrate: true})
+	opened(t, dsn, Options{Schema: schema})
 }
 
 // Migrating takes an owner's rights: a login without them is told so.
 func TestOpenMigratesAsAnOwner(t *testing.T) {
 	t.Parallel()
 	_, dsn := mssqltest.NewLogin(t)
-	s, err := Open(t.Context(), dsn, &Config{Schema: mssqltest.Name(), AutoMigrate: true})
+	s, err := Open(t.Context(), dsn, Options{Schema: mssqltest.Name(), AutoMigrate: true})
 	refused(t, s, err, ErrPermission, "connect as a member of db_owner", false)
 }
 
@@ -109,7 +109,7 @@ func TestOpenMigratesFromManyProcesses(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			s, err := Open(t.Context(), dsn, &Config{Schema: schema, AutoMigrate: true})
+			s, err := Open(t.Context(), dsn, Options{Schema: schema, AutoMigrate: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -121,7 +121,7 @@ func TestOpenMigratesFromManyProcesses(t *testing.T) {
 		})
 	}
 	group.Wait()
-	s := opened(t, dsn, &Config{Schema: schema})
+	s := opened(t, dsn, Options{Schema: schema})
 	if depths, err := s.GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 8 {
 		t.Errorf("the queue holds %+v, %v; want 8 messages", depths, err)
 	}
@@ -139,7 +139,7 @@ func TestOpenRefusesAForeignSchema(t *testing.T) {
 	setChecksum(t, schema, []byte{1})
 	t.Cleanup(func() { setChecksum(t, schema, ours) }) // or the schema could not be dropped
 	for _, migrate := range []bool{false, true} {
-		s, err := Open(t.Context(), mssqltest.DSN(t), &Config{Schema: schema, AutoMigrate: migrate})
+		s, err := Open(t.Context(), mssqltest.DSN(t), Options{Schema: schema, AutoMigrate: migrate})
 		refused(t, s, err, ErrForeignSchema, "a different text", false)
 	}
 }
@@ -154,7 +154,7 @@ func setChecksum(t *testing.T, schema string, checksum []byte) {
 	}
 }
 
-// Unused and old connections are closed when Config says so, and are kept when it says that.
+// Unused and old connections are closed when Options say so, and are kept when they say that.
 func TestConnectionsAreClosedInTime(t *testing.T) {
 	t.Parallel()
 	const never = -1
@@ -174,7 +174,7 @@ func TestConnectionsAreClosedInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				settings, err := (&Config{ConnMaxIdleTime: c.idle, ConnMaxLifetime: c.life, MaxOpenConns: 3}).forOpen("")
+				settings, err := Options{ConnMaxIdleTime: c.idle, ConnMaxLifetime: c.life, MaxOpenConns: 3}.forOpen("")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +219,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Open(t.Context(), altered(t, c.change), nil)
+			s, err := Open(t.Context(), altered(t, c.change), Options{})
 			refused(t, s, err, c.sentinel, c.text, false)
 		})
 	}
@@ -240,7 +240,7 @@ func TestOpenWithoutServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = l.Close()
-		s, err := Open(t.Context(), "sqlserver://u:s3cret@"+l.Addr().String(), nil)
+		s, err := Open(t.Context(), "sqlserver://u:s3cret@"+l.Addr().String(), Options{})
 		refused(t, s, err, ErrUnreachable, "check the host and port", true)
 	})
 	t.Run("it hangs up, and is asked once", func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestOpenWithoutServer(t *testing.T) {
 		s, err := Open(t.Context(), listen(t, func(conn net.Conn) {
 			accepted.Add(1)
 			_ = conn.Close()
-		}), nil)
+		}), Options{})
 		refused(t, s, err, ErrUnreachable, "the server", true)
 		if n := accepted.Load(); n != 1 {
 			t.Errorf("Open tried %d times; want once", n)
@@ -261,14 +261,14 @@ func TestOpenWithoutServer(t *testing.T) {
 		dsn := listen(t, func(conn net.Conn) { <-t.Context().Done(); _ = conn.Close() })
 		ctx, cancel := context.WithTimeout(t.Context(), 100*millisecond)
 		defer cancel()
-		s, err := Open(ctx, dsn, nil)
+		s, err := Open(ctx, dsn, Options{})
 		refused(t, s, err, ErrUnreachable, "check the host and port", true)
 	})
 	t.Run("the caller gives up", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		dsn := listen(t, func(conn net.Conn) { cancel(); _ = conn.Close() })
-		s, err := Open(ctx, dsn, nil)
+		s, err := Open(ctx, dsn, Options{})
 		refused(t, s, err, context.Canceled, "canceled", true)
 	})
 }
@@ -276,7 +276,7 @@ func TestOpenWithoutServer(t *testing.T) {
 func TestOpenWith(t *testing.T) {
 	t.Parallel()
 	var got string
-	s, err := OpenWith(t.Context(), "mssql://u:s3cret@h:1433/d", nil, func(dsn string) (driver.Connector, error) {
+	s, err := OpenWith(t.Context(), "mssql://u:s3cret@h:1433/d", Options{}, func(dsn string) (driver.Connector, error) {
 		got = dsn
 		return nil, errTest
 	})
@@ -288,7 +288,7 @@ func TestOpenWith(t *testing.T) {
 
 func TestNewNeedsADatabase(t *testing.T) {
 	t.Parallel()
-	s, err := New(nil, nil)
+	s, err := New(nil, Options{})
 	refused(t, s, err, provider.ErrInvalidArgument, "*sql.DB", false)
 }
 
@@ -296,7 +296,7 @@ func TestNewNeedsADatabase(t *testing.T) {
 func TestNewConnectsToNothing(t *testing.T) {
 	t.Parallel()
 	f := &fake{refuse: errTest}
-	if s := on(t, f, Config{}); s == nil || f.connects.Load() != 0 {
+	if s := on(t, f, Options{}); s == nil || f.connects.Load() != 0 {
 		t.Errorf("connected %d times", f.connects.Load())
 	}
 }
@@ -327,7 +327,7 @@ func TestCallOverABrokenConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy := tdsproxy.New(t, mssqltest.Addr(t))
-			s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: schema})
+			s := opened(t, mssqltest.Via(t, proxy.Addr()), Options{Schema: schema})
 			before := proxy.Requests()
 			first := make(chan struct{}, 1)
 			first <- struct{}{}
@@ -356,7 +356,7 @@ func TestCallOverABrokenConnection(t *testing.T) {
 func silentServer(t *testing.T, schema string) {
 	t.Helper()
 	proxy := tdsproxy.New(t, mssqltest.Addr(t))
-	s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: schema})
+	s := opened(t, mssqltest.Via(t, proxy.Addr()), Options{Schema: schema})
 	proxy.OnRequest(func(tdsproxy.Request) tdsproxy.Action { return tdsproxy.Action{Fault: tdsproxy.SwallowAnswer} })
 	s.retries.patience = 50 * time.Millisecond
 	err := s.call(t.Context(), "renew_work_item_lock", false, func(ctx context.Context, q *mssqldb.Queries) error {

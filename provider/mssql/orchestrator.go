@@ -17,7 +17,7 @@ import (
 const opFetchOrchestration = "fetch_orchestration_item"
 
 // FetchOrchestrationItem implements [provider.Provider]. It honours PollTimeout:
-// see [Config.MinPollInterval] for how soon it notices what other processes have sent.
+// see [Options.MinPollInterval] for how soon it notices what other processes have sent.
 //
 // When ctx ends or the connection is lost while an instance is being locked, the store gives the lock and the attempt
 // back over another connection. It tries this for 5 s; the fetch waits at most one second for it. The instance stays

@@ -50,9 +50,9 @@ type queue struct {
 	// marks are from where fetches look in the database.
 	marks marks
 	// shortest and longest bound the time between two such looks; see
-	// [Config.MinPollInterval].
+	// [Options.MinPollInterval].
 	shortest, longest time.Duration
-	// deaf ignores what this process does: [Config.DisableWakeups].
+	// deaf ignores what this process does: [Options.DisableWakeups].
 	deaf bool
 
 	mu sync.Mutex
@@ -70,15 +70,15 @@ type queue struct {
 }
 
 // startQueue starts the queue's goroutine, which stop ends.
-func startQueue(c Config) *queue {
-	q := newQueue(c)
+func startQueue(o Options) *queue {
+	q := newQueue(o)
 	q.finished.Go(q.run)
 	return q
 }
 
-func newQueue(c Config) *queue {
+func newQueue(o Options) *queue {
 	q := &queue{
-		shortest: c.MinPollInterval, longest: c.MaxPollInterval, interval: c.MinPollInterval, deaf: c.DisableWakeups,
+		shortest: o.MinPollInterval, longest: o.MaxPollInterval, interval: o.MinPollInterval, deaf: o.DisableWakeups,
 		poke: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	q.waiting = wakeup.NewList(q.notify)

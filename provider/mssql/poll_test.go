@@ -24,7 +24,7 @@ const (
 
 // quiet is a queue without a goroutine, whose rounds the test runs.
 func quiet(shortest, longest time.Duration) *queue {
-	return newQueue(Config{MinPollInterval: shortest, MaxPollInterval: longest})
+	return newQueue(Options{MinPollInterval: shortest, MaxPollInterval: longest})
 }
 
 // waiter makes a fetch of the kind wait in the queue. It ends when it is woken, and
@@ -69,7 +69,7 @@ func waitFor(t *testing.T, q *queue, n int) {
 func TestFetchesThatWaitHoldNoConnection(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	s := opened(t, mssqltest.DSN(t), &Config{Schema: schema, MaxOpenConns: 1, MaxPollInterval: -1})
+	s := opened(t, mssqltest.DSN(t), Options{Schema: schema, MaxOpenConns: 1, MaxPollInterval: -1})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	const each = 10
@@ -263,7 +263,7 @@ func TestMomentsComeInOrder(t *testing.T) {
 
 func TestDeafQueue(t *testing.T) {
 	t.Parallel()
-	q := newQueue(Config{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true})
+	q := newQueue(Options{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true})
 	waiter(t, q, "")
 	q.signal(1)
 	q.note(0)
@@ -274,10 +274,10 @@ func TestDeafQueue(t *testing.T) {
 }
 
 // bare is a store without a database, for what needs none.
-func bare(t *testing.T, config Config) *Store {
+func bare(t *testing.T, options Options) *Store {
 	t.Helper()
-	config.CallTimeout = -1
-	s, err := New(fakeDB(t, &fake{}), &config)
+	options.CallTimeout = -1
+	s, err := New(fakeDB(t, &fake{}), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func (p *piles) look(context.Context) (*int, error) {
 // something, by all of them, long before it would be the turn of each.
 func TestPollFindsWhatOthersEnqueue(t *testing.T) {
 	t.Parallel()
-	s := bare(t, Config{MinPollInterval: millisecond, MaxPollInterval: millisecond})
+	s := bare(t, Options{MinPollInterval: millisecond, MaxPollInterval: millisecond})
 	const n = 50
 	var p piles
 	var group sync.WaitGroup
@@ -324,7 +324,7 @@ func TestPollFindsWhatOthersEnqueue(t *testing.T) {
 // The fetches of one kind take turns; each kind looks.
 func TestPollLooksForEachKind(t *testing.T) {
 	t.Parallel()
-	s := bare(t, Config{MinPollInterval: millisecond, MaxPollInterval: millisecond})
+	s := bare(t, Options{MinPollInterval: millisecond, MaxPollInterval: millisecond})
 	var never, p piles
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -362,7 +362,7 @@ func TestPollFindsWhatThisProcessDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := bare(t, Config{MaxPollInterval: -1})
+			s := bare(t, Options{MaxPollInterval: -1})
 			var p piles
 			found := make(chan *int, 1)
 			go func() {
@@ -382,7 +382,7 @@ func TestPollFindsWhatThisProcessDoes(t *testing.T) {
 // Many idle fetches cost as many looks as one.
 func TestIdleFetchesTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := bare(t, Config{MinPollInterval: time.Hour, MaxPollInterval: time.Hour})
+	s := bare(t, Options{MinPollInterval: time.Hour, MaxPollInterval: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	var p piles
 	var group sync.WaitGroup
@@ -408,7 +408,7 @@ func TestIdleFetchesTakeTurns(t *testing.T) {
 
 func TestPollEndsWithTheStore(t *testing.T) {
 	t.Parallel()
-	s := bare(t, Config{})
+	s := bare(t, Options{})
 	go func() {
 		waitFor(t, s.instances, 1)
 		_ = s.Close()

@@ -231,7 +231,7 @@ func TestWorkerRole(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
 	_, dsn := loginWithRole(t, migrate.RoleName(schema))
-	store := open(t, dsn, mssql.Config{Schema: schema})
+	store := open(t, dsn, mssql.Options{Schema: schema})
 	refused := refusals{told: make(chan string, 100)}
 	w, err := worker.New(store, worker.Options{Hook: refused, Logger: slog.New(slog.DiscardHandler)})
 	ok(t, err)
@@ -253,7 +253,7 @@ func TestWorkerRole(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	run, err := client.Start(t.Context(), c, parent, "order", 3)
 	ok(t, err)
 	ok(t, second(c.WaitForCustomStatus(t.Context(), "order", 0)))
@@ -277,7 +277,7 @@ func TestWorkOutlivesARefusal(t *testing.T) {
 	schema := mssqltest.NewSchema(t)
 	user, dsn := loginWithRole(t, migrate.RoleName(schema))
 	refused := refusals{told: make(chan string, 100)}
-	w, err := worker.New(open(t, dsn, mssql.Config{Schema: schema}), worker.Options{
+	w, err := worker.New(open(t, dsn, mssql.Options{Schema: schema}), worker.Options{
 		Hook: refused, ActivityRenewalBuffer: 29 * time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
 	ok(t, err)
@@ -305,7 +305,7 @@ func TestWorkOutlivesARefusal(t *testing.T) {
 			ok(t, run(t, owner, fmt.Sprintf(how, schema, procedure, user)))
 		}
 	}
-	c := client.New(storeOn(t, mssqltest.DSN(t), schema, 1))
+	c := client.New(storeOn(t, mssqltest.DSN(t), schema, 1), client.Options{})
 	first, err := client.Start(t.Context(), c, waiting, "waiting", 1)
 	ok(t, err)
 	<-entered

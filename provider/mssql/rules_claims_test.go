@@ -76,7 +76,7 @@ func TestNoDoubleClaims(t *testing.T) {
 	n := items(t)
 	t.Run("instances", func(t *testing.T) {
 		t.Parallel()
-		store := crowdedStore(t, claimers, mssql.Config{})
+		store := crowdedStore(t, claimers, mssql.Options{})
 		together(t, 8, func(ctx context.Context, first int) error {
 			for i := first; i < n; i += 8 {
 				if err := store.EnqueueForOrchestrator(ctx, start(fmt.Sprintf("i%d", i)), 0); err != nil {
@@ -100,7 +100,7 @@ func TestNoDoubleClaims(t *testing.T) {
 	})
 	t.Run("activities", func(t *testing.T) {
 		t.Parallel()
-		store := crowdedStore(t, claimers, mssql.Config{})
+		store := crowdedStore(t, claimers, mssql.Options{})
 		queueActivities(t, store, "i", n)
 		var claimed ledger
 		together(t, claimers, func(ctx context.Context, _ int) error {
@@ -190,7 +190,7 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 	t.Parallel()
 	width := min(2000, items(t))
 	const workers = 16
-	store := crowdedStore(t, workers+2, mssql.Config{MaxRetries: -1})
+	store := crowdedStore(t, workers+2, mssql.Options{MaxRetries: -1})
 	queueActivities(t, store, "i", width)
 	var completed ledger
 	var working atomic.Int32
@@ -256,7 +256,7 @@ func undeadlocked(err error) error {
 func TestConcurrentFirstMessages(t *testing.T) {
 	t.Parallel()
 	const senders, instances = 16, 10
-	store := crowdedStore(t, senders, mssql.Config{})
+	store := crowdedStore(t, senders, mssql.Options{})
 	for n := range instances {
 		instance := fmt.Sprintf("i%d", n)
 		together(t, senders, func(ctx context.Context, i int) error {

@@ -46,27 +46,27 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
 	// How long a server takes that other tests keep busy is no matter.
-	return open(t, mssqltest.DSN(t), mssql.Config{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: -1})
+	return open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: -1})
 }
 
 // crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each.
-func crowdedStore(t *testing.T, claimers int, config mssql.Config) *mssql.Store {
+func crowdedStore(t *testing.T, claimers int, options mssql.Options) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
-	config.Schema, config.DisableWakeups, config.CallTimeout, config.MaxOpenConns = schema, true, -1, claimers
-	return open(t, mssqltest.DSN(t), config)
+	options.Schema, options.DisableWakeups, options.CallTimeout, options.MaxOpenConns = schema, true, -1, claimers
+	return open(t, mssqltest.DSN(t), options)
 }
 
 // storeOn opens a store on a schema that is there, with so many connections.
 func storeOn(t *testing.T, dsn, schema string, connections int) *mssql.Store {
 	t.Helper()
-	return open(t, dsn, mssql.Config{Schema: schema, MaxOpenConns: connections, DisableWakeups: true})
+	return open(t, dsn, mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true})
 }
 
 // open opens a store that the test's end closes.
-func open(t *testing.T, dsn string, config mssql.Config) *mssql.Store {
+func open(t *testing.T, dsn string, options mssql.Options) *mssql.Store {
 	t.Helper()
-	store, err := mssql.Open(t.Context(), dsn, &config)
+	store, err := mssql.Open(t.Context(), dsn, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +179,14 @@ func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, 
 	t.Run(kind(rcsi), func(t *testing.T) {
 		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
-			return crowdedStore(t, claimers, mssql.Config{})
+			return crowdedStore(t, claimers, mssql.Options{})
 		})
 	})
 	t.Run(kind(!rcsi), func(t *testing.T) {
 		dsn := otherDatabase(t, !rcsi)
 		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
-			return open(t, dsn, mssql.Config{AutoMigrate: true, MaxOpenConns: claimers, DisableWakeups: true})
+			return open(t, dsn, mssql.Options{AutoMigrate: true, MaxOpenConns: claimers, DisableWakeups: true})
 		})
 	})
 }

@@ -14,7 +14,7 @@ func TestSchemaWhoseNameNeedsQuoting(t *testing.T) {
 	dsn := mssqltest.DSN(t)
 	name := mssqltest.Name() + ` a"b c'd ä`
 	mssqltest.Drop(t, name)
-	store := open(t, dsn, mssql.Config{Schema: name, AutoMigrate: true, MaxOpenConns: 1, DisableWakeups: true})
+	store := open(t, dsn, mssql.Options{Schema: name, AutoMigrate: true, MaxOpenConns: 1, DisableWakeups: true})
 	p := newTap(t)
 	tapped := storeOn(t, mssqltest.Via(t, p.Addr()), name, 1)
 	next := scenes(t, store)
@@ -35,7 +35,7 @@ func TestSchemaWhoseNameNeedsQuoting(t *testing.T) {
 		}
 	}
 	ok(t, store.Close())
-	again := open(t, dsn, mssql.Config{Schema: name, MaxOpenConns: 1})
+	again := open(t, dsn, mssql.Options{Schema: name, MaxOpenConns: 1})
 	ids, err := again.Admin().ListInstances(t.Context())
 	ok(t, err)
 	if len(ids) == 0 {

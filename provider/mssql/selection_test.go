@@ -77,7 +77,7 @@ func TestClaimersOfDifferentSets(t *testing.T) {
 	n := items(t)
 	bothQueues(t, func(t *testing.T, activity bool, enqueue func(*mssql.Store, string, string) error) {
 		t.Helper()
-		store := crowdedStore(t, claimers, mssql.Config{})
+		store := crowdedStore(t, claimers, mssql.Options{})
 		together(t, 8, func(_ context.Context, first int) error {
 			for i := first; i < n; i += 8 {
 				// One name more than all sets together have.
@@ -325,7 +325,7 @@ func TestNewNamesFromManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const senders, names = 16, 12
 	db, schema := mssqltest.Pooled(t)
-	store := open(t, mssqltest.DSN(t), mssql.Config{Schema: schema, MaxOpenConns: senders, DisableWakeups: true, MaxRetries: -1})
+	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: senders, DisableWakeups: true, MaxRetries: -1})
 	together(t, senders, func(ctx context.Context, i int) error {
 		order := make([]string, names)
 		for n := range order {

@@ -22,7 +22,7 @@ func TestRenewalsDoNotStarve(t *testing.T) {
 	t.Parallel()
 	const acks, connections = 30, 10
 	server := tsqltest.New(t, tsqltest.Options{RowVersions: true})
-	store := open(t, server.DSN(), mssql.Config{AutoMigrate: true, MaxOpenConns: connections})
+	store := open(t, server.DSN(), mssql.Options{AutoMigrate: true, MaxOpenConns: connections})
 	for id := range uint64(acks + 1) {
 		instance := "hub"
 		if id == acks {
@@ -82,7 +82,7 @@ func TestRenewalsDoNotStarve(t *testing.T) {
 func TestHoldersWaitBriefly(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	store := open(t, mssqltest.DSN(t), mssql.Config{Schema: schema, MaxRetries: -1, CallTimeout: -1})
+	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxRetries: -1, CallTimeout: -1})
 	ok(t, store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{Instance: "a", Orchestration: "A", ExecutionID: 1}, 0))
 	fetched, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease})
 	ok(t, err)
@@ -112,8 +112,8 @@ func TestSendersDoNotStarve(t *testing.T) {
 	t.Parallel()
 	const senders, connections = 30, 10
 	server := tsqltest.New(t, tsqltest.Options{RowVersions: true})
-	store := open(t, server.DSN(), mssql.Config{AutoMigrate: true, MaxOpenConns: connections})
-	hasty := open(t, server.DSN(), mssql.Config{CallTimeout: time.Second})
+	store := open(t, server.DSN(), mssql.Options{AutoMigrate: true, MaxOpenConns: connections})
+	hasty := open(t, server.DSN(), mssql.Options{CallTimeout: time.Second})
 	// The name O is there: the first start of a name keeps that locked, too.
 	known := provider.StartOrchestrationItem{Instance: "known", Orchestration: "O", ExecutionID: 1}
 	ok(t, store.EnqueueForOrchestrator(t.Context(), known, 0))
@@ -184,7 +184,7 @@ func TestLongTransactionEndsNoLease(t *testing.T) {
 	t.Parallel()
 	const brief, others, waiting = 3 * time.Second, 4, 20 // 30 s, scaled down with the time that the transaction is open
 	server := tsqltest.New(t, tsqltest.Options{RowVersions: true})
-	store := open(t, server.DSN(), mssql.Config{AutoMigrate: true})
+	store := open(t, server.DSN(), mssql.Options{AutoMigrate: true})
 	for id := range uint64(waiting + others) {
 		instance := "hub"
 		if id >= waiting {

@@ -116,7 +116,7 @@ func (s *Store) leave() { s.calls.Leave() }
 // twice is the same as doing it once: reads, and renewing a lease. Acknowledging is not:
 // had the first try been committed, the second would be told that its token is invalid,
 // and the caller would take its work for lost. A try that took longer than
-// [Config.CallTimeout] is never repeated, as the caller has waited long enough.
+// [Options.CallTimeout] is never repeated, as the caller has waited long enough.
 //
 // run is therefore called more than once and must not keep results of an earlier try.
 // The context that it is given ends with ctx or with the call's time. Errors of run

@@ -50,9 +50,9 @@ func fakeDB(t *testing.T, f *fake) *sql.DB {
 }
 
 // on makes a store on the driver.
-func on(t *testing.T, f *fake, config Config) *Store {
+func on(t *testing.T, f *fake, options Options) *Store {
 	t.Helper()
-	s, err := New(fakeDB(t, f), &config)
+	s, err := New(fakeDB(t, f), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestCallTellsWhatWasSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := on(t, c.fake, Config{RetryBackoff: millisecond})
+			s := on(t, c.fake, Options{RetryBackoff: millisecond})
 			s.retries.pause = func(context.Context, time.Duration) error { return nil }
 			tries := 0
 			err := s.call(t.Context(), "op", c.repeat, func(context.Context, *mssqldb.Queries) error {
@@ -107,7 +107,7 @@ func TestCallTellsWhatWasSent(t *testing.T) {
 // on a connection that is taken (rule Q11).
 func TestCallIsNotSentAgainSilently(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{MaxRetries: -1})
+	s := on(t, &fake{}, Options{MaxRetries: -1})
 	tries := 0
 	err := s.call(t.Context(), "op", true, func(context.Context, *mssqldb.Queries) error {
 		tries++
@@ -122,7 +122,7 @@ func TestCallIsNotSentAgainSilently(t *testing.T) {
 func TestCallReturnsItsConnection(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := on(t, f, Config{MaxRetries: -1})
+	s := on(t, f, Options{MaxRetries: -1})
 	s.db.SetMaxOpenConns(1)
 	for _, result := range []error{nil, reported(1205), errTest, provider.Permanent("op", "x", nil), nil} {
 		_ = s.call(t.Context(), "op", true, func(context.Context, *mssqldb.Queries) error { return result })
@@ -138,7 +138,7 @@ func TestCallReturnsItsConnection(t *testing.T) {
 // When all connections are busy a call waits for one, but not for ever.
 func TestCallWaitsForAConnection(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{CallTimeout: millisecond})
+	s := on(t, &fake{}, Options{CallTimeout: millisecond})
 	s.db.SetMaxOpenConns(1)
 	conn, err := s.db.Conn(t.Context())
 	if err != nil {
@@ -154,7 +154,7 @@ func TestCallWaitsForAConnection(t *testing.T) {
 // Close waits for calls in progress, and calls after it are refused.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{})
+	s := on(t, &fake{}, Options{})
 	entered, proceed, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	called := make(chan error, 1)
 	go func() {
@@ -196,7 +196,7 @@ func TestClose(t *testing.T) {
 // A store closes the connections that it opened.
 func TestCloseOfOwnConnections(t *testing.T) {
 	t.Parallel()
-	c, err := (*Config)(nil).withDefaults()
+	c, err := Options{}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestCloseOfOwnConnections(t *testing.T) {
 
 func TestInstanceChanged(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{})
+	s := on(t, &fake{}, Options{})
 	a, stopA := s.InstanceChanged("a")
 	defer stopA()
 	b, stopB := s.InstanceChanged("b")
@@ -232,7 +232,7 @@ func TestInstanceChanged(t *testing.T) {
 
 func TestNameAndSchema(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{Schema: "tenant 1"})
+	s := on(t, &fake{}, Options{Schema: "tenant 1"})
 	if got, want := []string{s.Name(), s.Version(), s.Schema()}, []string{"mssql", Version, "tenant 1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q; want %q", got, want)
 	}
@@ -242,7 +242,7 @@ func TestNameAndSchema(t *testing.T) {
 // but must not be taken for an answer.
 func TestEndOfFileIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Config{MaxRetries: -1})
+	s := on(t, &fake{}, Options{MaxRetries: -1})
 	err := s.call(t.Context(), "op", false, func(context.Context, *mssqldb.Queries) error { return io.EOF })
 	if !provider.IsRetryable(err) || !errors.Is(err, io.EOF) {
 		t.Errorf("error %v; want a retryable %v", err, io.EOF)

@@ -142,7 +142,7 @@ func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
 }
 
 // WorkReady implements [provider.Store]. It polls for work of other processes as a waiting fetch does, see
-// [Config].MinPollInterval.
+// [Options].MinPollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.waiting.Subscribe()
 	activities, stopActivities := s.activities.waiting.Subscribe()

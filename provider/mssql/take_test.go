@@ -32,7 +32,7 @@ func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	const item = "SELECT q.id, q.work_item\n"
 	whole, failing := amended(t, schema, "fetch_orchestration_item", item, "SELECT q.id, CASE WHEN q.work_item LIKE N'%second%' "+
 		"THEN CAST(1 / (q.attempt_count - q.attempt_count) AS NVARCHAR(MAX)) ELSE q.work_item END AS work_item\n")
-	store, err := mssql.New(db, &mssql.Config{Schema: schema, MaxRetries: -1})
+	store, err := mssql.New(db, mssql.Options{Schema: schema, MaxRetries: -1})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
@@ -69,7 +69,7 @@ func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
 			t.Parallel()
 			db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
 			whole, failing := amended(t, schema, test.procedure, test.old, test.replacement)
-			store, err := mssql.New(db, &mssql.Config{Schema: schema})
+			store, err := mssql.New(db, mssql.Options{Schema: schema})
 			ok(t, err)
 			t.Cleanup(func() { _ = store.Close() })
 			ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
@@ -110,7 +110,7 @@ func TestTakeTellsSeverities(t *testing.T) {
 	const fails, begin = "RAISERROR (N'Out of something.', 17, 1);\n", "BEGIN TRY\n"
 	_, ending := amended(t, schema, "ack_work_item", begin, begin+fails)
 	_, taking := amended(t, schema, "lock_work_item", begin, begin+fails)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 7)))
@@ -136,7 +136,7 @@ func TestTakeTellsSeverities(t *testing.T) {
 func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
@@ -159,7 +159,7 @@ func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 func TestTakeKeepsEntriesApart(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	brief := provider.FetchWorkParams{LockTimeout: lease, Known: known("Charge")}
@@ -195,7 +195,7 @@ func TestTakeIsRepeated(t *testing.T) {
 	const begin, insert = "BEGIN TRY\n", "INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) VALUES (N'raced', N'w', 1, 1);\n"
 	race := strings.ReplaceAll("IF NOT EXISTS (SELECT 1 FROM duroxide.sessions)\nBEGIN\n"+insert+insert+"END;\n", "duroxide.", "["+schema+"].")
 	_, racing := amended(t, schema, "lock_work_item", begin, begin+race)
-	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 7)))

@@ -184,7 +184,7 @@ func scenarioNamed(name string) func(*env) {
 func openMutable(t *testing.T) (Store, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "store.db")
-	store, err := sqlite.Open(t.Context(), path, nil)
+	store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		return Store{}, err
 	}
@@ -208,7 +208,7 @@ func openMutable(t *testing.T) (Store, error) {
 		Provider: store,
 		Reopen: func(t *testing.T) provider.Provider {
 			t.Helper()
-			other, err := sqlite.Open(t.Context(), path, nil)
+			other, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func TestUnusablePaths(t *testing.T) {
 	refused(t, dir, ErrCannotOpen, false)
 	refused(t, filepath.Join(dir, "missing", "store.db"), ErrCannotOpen, false)
 	for _, path := range []string{"", ":memory:"} {
-		if _, err := Open(t.Context(), path, nil); !errors.Is(err, provider.ErrInvalidArgument) {
+		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, provider.ErrInvalidArgument) {
 			t.Errorf("the path %q gave %v", path, err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestUnusablePaths(t *testing.T) {
 func TestPathWithNUL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(t.Context(), path+"\x00.old", nil)
+	s, err := Open(t.Context(), path+"\x00.old", Options{})
 	if err == nil {
 		must(t, s.Close())
 	}
@@ -46,7 +46,7 @@ func TestPathWithNUL(t *testing.T) {
 // A reader has the patience that is configured, also if SQLite cannot count it in milliseconds.
 func TestEndlessBusyTimeout(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{BusyTimeout: math.MaxInt64})
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{BusyTimeout: math.MaxInt64})
 	var ms int64
 	must(t, s.readers.db.QueryRowContext(t.Context(), "PRAGMA busy_timeout").Scan(&ms))
 	if ms != math.MaxInt32 {
@@ -66,7 +66,7 @@ func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
 	unprivileged(t)
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	must(t, os.Chmod(path, 0))
 	refused(t, path, ErrCannotOpen, false)
 }
@@ -75,7 +75,7 @@ func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	unprivileged(t)
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	must(t, os.Chmod(path, 0o400))
 	refused(t, path, ErrReadOnly, false)
 }
@@ -84,11 +84,11 @@ func TestReadOnlyFile(t *testing.T) {
 func TestReadOnlyConnection(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
-	config := (*Config)(nil).withDefaults()
+	must(t, openFile(t, path, Options{}).Close())
+	settings := Options{}.withDefaults()
 	dsn, err := fileDSN(path)
 	must(t, err)
-	_, err = openWriter(t.Context(), dsn+"?mode=ro&"+pragmas(config, false), config, true)
+	_, err = openWriter(t.Context(), dsn+"?mode=ro&"+pragmas(settings, false), settings, true)
 	if !errors.Is(err, ErrReadOnly) || provider.IsRetryable(err) {
 		t.Errorf("error %v; want a permanent %v", err, ErrReadOnly)
 	}
@@ -105,11 +105,11 @@ func TestDamagedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
-			must(t, openFile(t, path, nil).Close())
+			must(t, openFile(t, path, Options{}).Close())
 			content, err := os.ReadFile(path)
 			must(t, err)
 			must(t, os.WriteFile(path, damage(content), 0o600))
-			store, err := Open(t.Context(), path, nil)
+			store, err := Open(t.Context(), path, Options{})
 			if err == nil {
 				// A hole in a table shows when somebody reads it.
 				err = store.EnqueueForOrchestrator(t.Context(), start("i"), 0)
@@ -127,13 +127,13 @@ func TestEmptyFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	must(t, os.WriteFile(path, nil, 0o600))
-	must(t, openFile(t, path, nil).EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	must(t, openFile(t, path, Options{}).EnqueueForOrchestrator(t.Context(), start("i"), 0))
 }
 
 func TestLockedByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	store := openFile(t, path, &Config{BusyTimeout: 50 * millisecond})
+	store := openFile(t, path, Options{BusyTimeout: 50 * millisecond})
 	other := raw(t, path)
 	run(t, other, "BEGIN IMMEDIATE")
 
@@ -158,7 +158,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 func TestWaitsForAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	other := raw(t, path)
 	run(t, other, "BEGIN IMMEDIATE")
 	done := make(chan error, 1)
@@ -187,7 +187,7 @@ func TestWaitsToSwitchTheLog(t *testing.T) {
 
 	opened := make(chan error, 1)
 	go func() {
-		store, err := Open(t.Context(), path, nil)
+		store, err := Open(t.Context(), path, Options{})
 		if err == nil {
 			err = store.Close()
 		}
@@ -212,7 +212,7 @@ func TestOpenHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*millisecond)
 	defer cancel()
 	begin := time.Now()
-	_, err := Open(ctx, path, &Config{BusyTimeout: time.Hour})
+	_, err := Open(ctx, path, Options{BusyTimeout: time.Hour})
 	contextEnded(t, err, context.DeadlineExceeded)
 	if took := time.Since(begin); took > 10*second {
 		t.Errorf("it took %v", took)
@@ -223,8 +223,8 @@ func TestOpenHeedsItsContext(t *testing.T) {
 // a file is refused.
 func TestNoWriteAheadLog(t *testing.T) {
 	t.Parallel()
-	config := (*Config)(nil).withDefaults()
-	_, err := openWriter(t.Context(), "file::memory:?"+pragmas(config, false), config, true)
+	settings := Options{}.withDefaults()
+	_, err := openWriter(t.Context(), "file::memory:?"+pragmas(settings, false), settings, true)
 	if !errors.Is(err, ErrCannotOpen) || provider.IsRetryable(err) {
 		t.Errorf("error %v; want a permanent %v", err, ErrCannotOpen)
 	}
@@ -236,7 +236,7 @@ func TestFileThatIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	aside := path + ".aside"
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	raise := func() error {
 		return store.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "go"}, 0)
 	}
@@ -263,7 +263,7 @@ func TestLogThatIsGone(t *testing.T) {
 		t.Run(suffix, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
-			store := openFile(t, path, nil)
+			store := openFile(t, path, Options{})
 			for range 10 {
 				must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 			}
@@ -280,7 +280,7 @@ func TestLogThatIsGone(t *testing.T) {
 			must(t, err)
 			left := filepath.Join(t.TempDir(), "left.db")
 			must(t, os.WriteFile(left, data, 0o600))
-			depths, err := openFile(t, left, nil).GetQueueDepths(t.Context())
+			depths, err := openFile(t, left, Options{}).GetQueueDepths(t.Context())
 			if err != nil || depths.OrchestratorQueue != 10 {
 				t.Errorf("%d messages are left, error %v; want 10", depths.OrchestratorQueue, err)
 			}
@@ -292,7 +292,7 @@ func TestLogThatIsGone(t *testing.T) {
 func TestLogThatIsBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	must(t, os.Rename(path+"-wal", path+".aside"))
 	if err := store.EnqueueForOrchestrator(t.Context(), start("i"), 0); !errors.Is(err, ErrFileGone) {
@@ -306,7 +306,7 @@ func TestLogThatIsBack(t *testing.T) {
 func TestTakeFromAFileThatIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, nil)
+	s := openFile(t, path, Options{})
 	// So that the store knows the queues.
 	for range 2 {
 		_, err := s.Take(t.Context(), everything())
@@ -328,7 +328,7 @@ func TestReadsOfAFileThatIsGone(t *testing.T) {
 		"deleted": func(t *testing.T, path string) { must(t, os.Remove(path)) },
 		"replaced": func(t *testing.T, path string) {
 			other := filepath.Join(t.TempDir(), "store.db")
-			s := openFile(t, other, nil)
+			s := openFile(t, other, Options{})
 			create(t, s, "of another store", 0)
 			must(t, s.Close())
 			must(t, os.Rename(other, path))
@@ -337,7 +337,7 @@ func TestReadsOfAFileThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
-			s := openFile(t, path, nil)
+			s := openFile(t, path, Options{})
 			create(t, s, "i", 0)
 			// The connections that are open already are busy.
 			conn, err := s.readers.db.Conn(t.Context())
@@ -364,7 +364,7 @@ func TestReadsOfAFileThatIsGone(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	create(t, store, "i", 0)
 	must(t, store.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "go"}, 0))
 	turn := fetch(t, store)
@@ -415,7 +415,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 	}
 	_ = process.Wait() // killed
 
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	depths, err := store.GetQueueDepths(t.Context())
 	must(t, err)
 	// One more may have been stored without anybody having been told.

@@ -22,15 +22,15 @@ var stores = []struct {
 }{
 	{"full", func(b *testing.B) *Store {
 		b.Helper()
-		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), &Config{PollInterval: -1})
+		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: -1})
 	}},
 	{"normal", func(b *testing.B) *Store {
 		b.Helper()
-		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), &Config{PollInterval: -1, Synchronous: Normal})
+		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: -1, Synchronous: Normal})
 	}},
 	{"memory", func(b *testing.B) *Store {
 		b.Helper()
-		return openMemory(b, nil)
+		return openMemory(b, Options{})
 	}},
 }
 
@@ -234,7 +234,7 @@ func BenchmarkAmongMany(b *testing.B) {
 		}},
 	} {
 		b.Run(crowd.name, func(b *testing.B) {
-			s := openMemory(b, nil)
+			s := openMemory(b, Options{})
 			create(b, s, "me", 9)
 			if crowd.add != nil {
 				for i := range many {

@@ -47,7 +47,7 @@ func clockAt(t *testing.T, now int64) (*Store, *atomic.Int64) {
 	t.Helper()
 	clock := &atomic.Int64{}
 	clock.Store(now)
-	return openMemory(t, &Config{now: clock.Load}), clock
+	return openMemory(t, Options{now: clock.Load}), clock
 }
 
 // A fetch makes its set seen by a write only when the last is 20 s old, so that an idle
@@ -199,7 +199,7 @@ func TestUnknownCodeSumsUpSessions(t *testing.T) {
 // What a call that failed has added is not remembered: the next call adds it again.
 func TestCodeOfAFailedCallIsNotRemembered(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), nil)
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{})
 	must(t, s.EnqueueForOrchestrator(t.Context(), startOf("i", "A"), 0))
 	turn := fetchKnown(t, s, know("A", "1"))
 	if turn == nil {
@@ -241,7 +241,7 @@ func TestRememberedCodeIsBounded(t *testing.T) {
 func TestCodeIsSharedByStores(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	one, two := openFile(t, path, nil), openFile(t, path, nil)
+	one, two := openFile(t, path, Options{}), openFile(t, path, Options{})
 	must(t, one.EnqueueForOrchestrator(t.Context(), startOf("a", "A"), 0))
 	must(t, two.EnqueueForOrchestrator(t.Context(), startOf("b", "A"), 0))
 	for _, s := range []*Store{one, two} {

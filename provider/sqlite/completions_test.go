@@ -23,7 +23,7 @@ type ending struct {
 
 func newEnding(t *testing.T) ending {
 	t.Helper()
-	e := ending{T: t, Store: openMemory(t, nil)}
+	e := ending{T: t, Store: openMemory(t, Options{})}
 	for _, instance := range []string{"a", "b"} {
 		create(t, e.Store, instance, 0)
 	}

@@ -16,10 +16,10 @@ func TestConformanceFile(t *testing.T) {
 	providertest.Run(t, conformance(func(t *testing.T) providertest.Store {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "store.db")
-		hooks := withHooks(openFile(t, path, nil))
+		hooks := withHooks(openFile(t, path, Options{}))
 		hooks.Reopen = func(t *testing.T) provider.Provider {
 			t.Helper()
-			return openFile(t, path, nil)
+			return openFile(t, path, Options{})
 		}
 		return hooks
 	}))
@@ -29,7 +29,7 @@ func TestConformanceMemory(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, conformance(func(t *testing.T) providertest.Store {
 		t.Helper()
-		return withHooks(openMemory(t, nil))
+		return withHooks(openMemory(t, Options{}))
 	}))
 }
 
@@ -47,9 +47,9 @@ func conformance(open func(t *testing.T) providertest.Store) providertest.Config
 }
 
 // openFile opens a store that the test's end closes.
-func openFile(t testing.TB, path string, config *Config) *Store {
+func openFile(t testing.TB, path string, options Options) *Store {
 	t.Helper()
-	store, err := Open(t.Context(), path, config)
+	store, err := Open(t.Context(), path, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func openFile(t testing.TB, path string, config *Config) *Store {
 }
 
 // openMemory opens a store that the test's end closes.
-func openMemory(t testing.TB, config *Config) *Store {
+func openMemory(t testing.TB, options Options) *Store {
 	t.Helper()
-	store, err := OpenMemory(t.Context(), config)
+	store, err := OpenMemory(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package sqlite is the embedded store. It implements the contract of package [provider] in one SQLite file, or in
 // memory, without a server.
 //
-//	store, err := sqlite.Open(ctx, "orders.db", nil)
+//	store, err := sqlite.Open(ctx, "orders.db", sqlite.Options{})
 //	if err != nil {
 //		return err
 //	}
@@ -23,11 +23,11 @@
 // everything.
 //
 // A fetch that finds nothing waits until another call of this process has added work, until a delay or a lease ends,
-// or until another process has written to the file (see [Config].PollInterval).
+// or until another process has written to the file (see [Options].PollInterval).
 //
 // # Durability
 //
-// By default, the effects of a call that has returned survive a loss of power. See [Config].Synchronous.
+// By default, the effects of a call that has returned survive a loss of power. See [Options].Synchronous.
 //
 // # Errors
 //

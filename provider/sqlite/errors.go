@@ -18,7 +18,7 @@ import (
 // What can be wrong with the database file. Errors of Open and of every call
 // match them with errors.Is.
 var (
-	// ErrBusy reports that another process kept the database locked for longer than [Config].BusyTimeout. Trying
+	// ErrBusy reports that another process kept the database locked for longer than [Options].BusyTimeout. Trying
 	// again may help.
 	ErrBusy = errors.New("database is locked")
 	// ErrDiskFull reports a write for which the disk had no space. Nothing was stored; try again when there is space.
@@ -59,7 +59,7 @@ var outOfOrder = []error{ErrDiskFull, ErrReadOnly, ErrCannotOpen, ErrFileGone, E
 var conditions = map[int]condition{
 	sqlite3.SQLITE_BUSY: {
 		true, ErrBusy,
-		"database is locked: another process is writing; try again, or raise Config.BusyTimeout if its transactions are long",
+		"database is locked: another process is writing; try again, or raise Options.BusyTimeout if its transactions are long",
 	},
 	sqlite3.SQLITE_LOCKED: {
 		true, ErrBusy,

@@ -21,7 +21,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 
 	ctx := context.Background()
-	store, err := sqlite.Open(ctx, filepath.Join(dir, "orders.db"), &sqlite.Config{
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "orders.db"), sqlite.Options{
 		// Faster, and still safe from everything but the loss of power.
 		Synchronous: sqlite.Normal,
 	})

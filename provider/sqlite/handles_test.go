@@ -16,7 +16,7 @@ func TestHandlesNeverShareWork(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	const n, handles, workers = 120, 3, 4
-	first := openFile(t, path, nil)
+	first := openFile(t, path, Options{})
 	for i := range n {
 		must(t, first.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("i", i)), 0))
 		must(t, first.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: uint64(i) + 1}))
@@ -34,7 +34,7 @@ func TestHandlesNeverShareWork(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	for range handles {
-		s := openFile(t, path, &Config{BusyTimeout: 30 * second})
+		s := openFile(t, path, Options{BusyTimeout: 30 * second})
 		for range workers {
 			group.Go(func() {
 				for {
@@ -70,7 +70,7 @@ func TestHandlesNeverShareWork(t *testing.T) {
 func TestTokenOfAnotherHandle(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	a, b := openFile(t, path, nil), openFile(t, path, nil)
+	a, b := openFile(t, path, Options{}), openFile(t, path, Options{})
 	must(t, a.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	turn := fetch(t, a)
 	must(t, b.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1}))
@@ -84,7 +84,7 @@ func TestTokenOfAnotherHandle(t *testing.T) {
 func TestBusyHandleStarvesNobody(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	hog := openFile(t, path, nil)
+	hog := openFile(t, path, Options{})
 	quit := make(chan struct{})
 	var hogs sync.WaitGroup
 	for i := range 8 {
@@ -104,7 +104,7 @@ func TestBusyHandleStarvesNobody(t *testing.T) {
 		close(quit)
 		hogs.Wait()
 	}()
-	meek := openFile(t, path, &Config{BusyTimeout: 60 * second})
+	meek := openFile(t, path, Options{BusyTimeout: 60 * second})
 	for i := range 50 {
 		must(t, meek.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("meek", i)), 0))
 	}

@@ -19,12 +19,12 @@ import (
 // openSome opens a store in memory for a random test, or now and then two of the same
 // file, as two processes would.
 func openSome(t *rapid.T, dir string, now func() int64) (stores []*Store, closeAll func()) {
-	config := &Config{now: now, Synchronous: Normal, PollInterval: -1}
-	open := func() (*Store, error) { return OpenMemory(t.Context(), config) }
+	options := Options{now: now, Synchronous: Normal, PollInterval: -1}
+	open := func() (*Store, error) { return OpenMemory(t.Context(), options) }
 	n := rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "processes")
 	if n == 2 {
 		path := filepath.Join(dir, fmt.Sprint(time.Now().UnixNano(), ".db"))
-		open = func() (*Store, error) { return Open(t.Context(), path, config) }
+		open = func() (*Store, error) { return Open(t.Context(), path, options) }
 	}
 	for range n {
 		s, err := open()
@@ -146,7 +146,7 @@ func TestBoundsOfACallTakenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			var want []string
 			for i, code := range []string{"A", "B", "A", "C"} {
 				instance := fmt.Sprint("i", i)
@@ -166,7 +166,7 @@ func TestBoundsOfACallTakenBack(t *testing.T) {
 func TestBoundsFollowOtherProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	one, two := openFile(t, path, nil), openFile(t, path, nil)
+	one, two := openFile(t, path, Options{}), openFile(t, path, Options{})
 	for i, code := range []string{"A", "B", "A", "B"} {
 		must(t, one.EnqueueForOrchestrator(t.Context(), startOf(fmt.Sprint("i", i), code), 0))
 	}
@@ -219,7 +219,7 @@ func TestClaimsAmongManyNamesSeekOnce(t *testing.T) {
 // Names that nothing waits for any more take no memory.
 func TestBoundsOfEmptyNamesAreDropped(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	params := provider.FetchWorkParams{LockTimeout: time.Hour, Tags: provider.AnyTag()}
 	for round := range uint64(2) {
 		for id := range uint64(10) {

@@ -15,7 +15,7 @@ func TestRetryOfAHeldInstanceThatIsLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	var armed atomic.Bool
-	s := openMemory(t, &Config{now: func() int64 {
+	s := openMemory(t, Options{now: func() int64 {
 		if armed.CompareAndSwap(true, false) {
 			cancel()
 			<-gone

@@ -604,7 +604,7 @@ func TestEligibility(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			for _, m := range c.messages {
 				must(t, s.EnqueueForOrchestrator(t.Context(), m.item, m.delay))
 			}

@@ -85,7 +85,7 @@ func readKept(ctx context.Context, s *Store, instance string, k *kept) (kept, er
 // What is kept is bounded, in instances and in what is kept of each (kept.go).
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	must(t, s.write(t.Context(), "test", func(_ context.Context, tx *tx) error {
 		for i := range maxKept + 10 {
 			tx.keep(fmt.Sprint("other ", i), &kept{})

@@ -31,11 +31,11 @@ type linearStores struct {
 }
 
 // add opens a store.
-func (s *linearStores) add(open func(*Config) *Store) *Store {
+func (s *linearStores) add(open func(Options) *Store) *Store {
 	if s.clock.Load() == 0 {
 		s.clock.Store(time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	}
-	store := open(&Config{now: s.clock.Load, PollInterval: -1, Synchronous: Normal, BusyTimeout: 30 * time.Second})
+	store := open(Options{now: s.clock.Load, PollInterval: -1, Synchronous: Normal, BusyTimeout: 30 * time.Second})
 	s.stores = append(s.stores, store)
 	return store
 }
@@ -61,18 +61,18 @@ func TestLinearizable(t *testing.T) {
 	for name, open := range map[string]func(*testing.T, *linearStores){
 		"memory": func(t *testing.T, s *linearStores) {
 			t.Helper()
-			s.add(func(c *Config) *Store { return openMemory(t, c) })
+			s.add(func(o Options) *Store { return openMemory(t, o) })
 		},
 		"file": func(t *testing.T, s *linearStores) {
 			t.Helper()
 			path := filepath.Join(t.TempDir(), "store.db")
-			s.add(func(c *Config) *Store { return openFile(t, path, c) })
+			s.add(func(o Options) *Store { return openFile(t, path, o) })
 		},
 		"file opened twice": func(t *testing.T, s *linearStores) {
 			t.Helper()
 			path := filepath.Join(t.TempDir(), "store.db")
-			s.add(func(c *Config) *Store { return openFile(t, path, c) })
-			s.add(func(c *Config) *Store { return openFile(t, path, c) })
+			s.add(func(o Options) *Store { return openFile(t, path, o) })
+			s.add(func(o Options) *Store { return openFile(t, path, o) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +262,7 @@ func hunt(t *testing.T, plant func(*broken) provider.Provider) *linear.Anomaly {
 	for n, found := uint64(0), 0; n < 400 && found < wanted; n++ {
 		if s == nil {
 			s = &linearStores{}
-			sound := s.add(func(c *Config) *Store { return openMemory(t, c) })
+			sound := s.add(func(o Options) *Store { return openMemory(t, o) })
 			store = plant(&broken{
 				Provider: sound, store: sound, histories: map[string][]provider.Event{},
 				values: map[string]map[string]string{}, statuses: map[string]*provider.CustomStatus{},

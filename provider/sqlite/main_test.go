@@ -77,7 +77,7 @@ var roles = map[string]func(path, argument string) error{
 
 func withStore(path string, f func(context.Context, *Store) error) error {
 	ctx := context.Background()
-	store, err := Open(ctx, path, &Config{BusyTimeout: 30 * time.Second})
+	store, err := Open(ctx, path, Options{BusyTimeout: 30 * time.Second})
 	if err != nil {
 		return err
 	}

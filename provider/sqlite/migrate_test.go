@@ -49,7 +49,7 @@ func number(t testing.TB, db *sql.DB, query string, args ...any) int64 {
 // refused asserts that opening path fails as described, permanently or not.
 func refused(t *testing.T, path string, want error, retryable bool) {
 	t.Helper()
-	store, err := Open(t.Context(), path, &Config{BusyTimeout: 50 * millisecond})
+	store, err := Open(t.Context(), path, Options{BusyTimeout: 50 * millisecond})
 	if err == nil {
 		must(t, store.Close())
 		t.Fatalf("Open succeeded, want %v", want)
@@ -74,7 +74,7 @@ func TestMigrationsAreNumberedFromOne(t *testing.T) {
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	first := openFile(t, path, nil)
+	first := openFile(t, path, Options{})
 	must(t, first.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	must(t, first.Close())
 
@@ -87,7 +87,7 @@ func TestOpenTwice(t *testing.T) {
 	if got := number(t, db, "PRAGMA application_id"); got != applicationID {
 		t.Errorf("application_id is %#x, want %#x", got, applicationID)
 	}
-	if turn := fetch(t, openFile(t, path, nil)); turn.Item.Instance != "i" {
+	if turn := fetch(t, openFile(t, path, Options{})); turn.Item.Instance != "i" {
 		t.Errorf("fetched %q from the reopened store, want %q", turn.Item.Instance, "i")
 	}
 }
@@ -96,7 +96,7 @@ func TestOpenTwice(t *testing.T) {
 func TestOpenOddPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "50% of? a#b &c=é.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
@@ -105,7 +105,7 @@ func TestOpenOddPath(t *testing.T) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	run(t, raw(t, path), "PRAGMA user_version = 99")
 	refused(t, path, ErrNewerSchema, false)
 }
@@ -115,7 +115,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 func TestOlderSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	run(t, raw(t, path), fmt.Sprint("PRAGMA user_version = ", firstVersion-1))
 	refused(t, path, ErrOldSchema, false)
 }
@@ -153,14 +153,14 @@ func TestSchemaHasItsVersion(t *testing.T) {
 func TestDamagedSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	db := raw(t, path)
 	run(t, db, "CREATE TABLE theirs (x); CREATE INDEX theirs_x ON theirs (x)")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	const ours = "SELECT count(*) FROM sqlite_schema WHERE type IN ('index', 'trigger')"
 	before := number(t, db, ours)
 	run(t, db, "DROP INDEX inboxes_ready; DROP TRIGGER history_payload")
-	must(t, openFile(t, path, nil).Close())
+	must(t, openFile(t, path, Options{}).Close())
 	if got := number(t, db, ours); got != before {
 		t.Errorf("the file has %d indexes and triggers, and had %d before", got, before)
 	}
@@ -177,7 +177,7 @@ func TestDamagedSchemaIsRefused(t *testing.T) {
 // A pool of one connection serves a call of several statements, again and again, while others read.
 func TestReadsOnOneConnection(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{MaxReaders: 1})
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{MaxReaders: 1})
 	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	var group sync.WaitGroup
 	for range 4 {
@@ -230,7 +230,7 @@ func TestInterruptedMigration(t *testing.T) {
 	run(t, dying, list[0].script)
 	must(t, dying.Close())
 
-	store := openFile(t, path, nil)
+	store := openFile(t, path, Options{})
 	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 }
 
@@ -261,7 +261,7 @@ func TestConcurrentOpen(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
-			store, err := Open(t.Context(), path, &Config{BusyTimeout: 30 * second})
+			store, err := Open(t.Context(), path, Options{BusyTimeout: 30 * second})
 			if err != nil {
 				t.Errorf("handle %d: %v", i, err)
 				return
@@ -298,7 +298,7 @@ func TestOpenWithEndedContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"), nil)
+	_, err := Open(ctx, filepath.Join(t.TempDir(), "store.db"), Options{})
 	if !errors.Is(err, context.Canceled) || !provider.IsRetryable(err) {
 		t.Errorf("error %v; want a retryable %v", err, context.Canceled)
 	}

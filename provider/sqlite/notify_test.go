@@ -36,7 +36,7 @@ func TestEndsAreToldWithTheirOutcome(t *testing.T) { //nolint:paralleltest // al
 // committed or the instance deleted, and for nothing else (provider.Store.InstanceChanged).
 func TestInstanceChanged(t *testing.T) {
 	t.Parallel()
-	store, err := OpenMemory(t.Context(), nil)
+	store, err := OpenMemory(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,13 @@ const driverName = "sqlite"
 const openOperation = "open"
 
 // Open opens the database at path, creating the file if there is none and
-// bringing its schema up to date. The directory must exist. config may be nil.
+// bringing its schema up to date. The directory must exist.
 //
 // Errors are [*provider.Error] values that match one of the package's sentinels:
 // [ErrCannotOpen], [ErrReadOnly], [ErrBusy], [ErrDamaged], [ErrForeignFile],
 // [ErrOldSchema], [ErrNewerSchema].
-func Open(ctx context.Context, path string, config *Config) (*Store, error) {
-	settings := config.withDefaults()
+func Open(ctx context.Context, path string, options Options) (*Store, error) {
+	settings := options.withDefaults()
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 }
 
 // OpenMemory opens a new, empty database in memory. It shares nothing with any
-// other and is gone when the store is closed. config may be nil.
-func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
-	settings := config.withDefaults()
+// other and is gone when the store is closed.
+func OpenMemory(ctx context.Context, options Options) (*Store, error) {
+	settings := options.withDefaults()
 	// Nobody else can write to it.
 	settings.PollInterval = -1
 	w, err := openWriter(ctx, "file::memory:?"+pragmas(settings, false), settings, false)
@@ -72,14 +72,14 @@ func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
 
 // newStore starts what runs in the background: the writer and the watch. Both end with
 // Close.
-func newStore(config Config, w *writer, r *readers) *Store {
+func newStore(settings Options, w *writer, r *readers) *Store {
 	s := &Store{
-		log:     config.Logger,
-		now:     config.now,
+		log:     settings.Logger,
+		now:     settings.now,
 		writer:  w,
 		readers: r,
 	}
-	s.watch = startWatch(s, newOthers(s, config))
+	s.watch = startWatch(s, newOthers(s, settings))
 	w.start(s.published, s.ends.Awaits)
 	return s
 }
@@ -132,16 +132,16 @@ const movedLog = 16 << 20
 // pragmas is the query of a DSN: the settings every new connection starts with.
 // What changes the file itself is not among them, because the file may not be
 // ours.
-func pragmas(config Config, readOnly bool) string {
+func pragmas(settings Options, readOnly bool) string {
 	synchronous := "FULL"
-	if config.Synchronous == Normal {
+	if settings.Synchronous == Normal {
 		synchronous = "NORMAL"
 	}
 	// The writer waits for other processes by itself, see its method begin; a
 	// reader hardly ever has to.
 	var patience time.Duration
 	if readOnly {
-		patience = config.BusyTimeout
+		patience = settings.BusyTimeout
 	}
 	list := []string{
 		// First: it governs the others.
@@ -172,10 +172,10 @@ func pragmas(config Config, readOnly bool) string {
 // file that another process has locked is tried again and again until the patience
 // configured is over: SQLite's own busy timeout does not cover every step, and does
 // not heed the context.
-func openWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
-	deadline := time.Now().Add(config.BusyTimeout)
+func openWriter(ctx context.Context, dsn string, settings Options, file bool) (*writer, error) {
+	deadline := time.Now().Add(settings.BusyTimeout)
 	for {
-		w, err := tryOpenWriter(ctx, dsn, config, file)
+		w, err := tryOpenWriter(ctx, dsn, settings, file)
 		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
 			return w, err
 		}
@@ -186,14 +186,14 @@ func openWriter(ctx context.Context, dsn string, config Config, file bool) (*wri
 }
 
 // tryOpenWriter is one try of openWriter.
-func tryOpenWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
-	db, err := sql.Open(config.driver, dsn)
+func tryOpenWriter(ctx context.Context, dsn string, settings Options, file bool) (*writer, error) {
+	db, err := sql.Open(settings.driver, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db, clock: config.now, patience: config.BusyTimeout, single: config.DisableGroupCommit}
-	w.logRoom.on = config.room
+	w := &writer{db: db, clock: settings.now, patience: settings.BusyTimeout, single: settings.DisableGroupCommit}
+	w.logRoom.on = settings.room
 	if err := w.open(ctx, file); err != nil {
 		// That closing fails too is no news.
 		_ = w.closeAll()
@@ -220,12 +220,12 @@ func (w *writer) open(ctx context.Context, file bool) (err error) {
 }
 
 // openReaders opens the pool of the connections that read. It opens each when it is needed.
-func openReaders(dsn string, config Config) (*readers, error) {
-	db, err := sql.Open(config.driver, dsn)
+func openReaders(dsn string, settings Options) (*readers, error) {
+	db, err := sql.Open(settings.driver, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}
-	db.SetMaxOpenConns(config.MaxReaders)
-	db.SetMaxIdleConns(config.MaxReaders)
+	db.SetMaxOpenConns(settings.MaxReaders)
+	db.SetMaxIdleConns(settings.MaxReaders)
 	return &readers{db: db, prepared: prepareOn(db)}, nil
 }

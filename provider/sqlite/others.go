@@ -55,8 +55,8 @@ type others struct {
 	resting atomic.Bool
 }
 
-func newOthers(s *Store, config Config) *others {
-	return &others{store: s, log: config.log, interval: config.PollInterval, rest: config.rest, pace: config.PollInterval}
+func newOthers(s *Store, settings Options) *others {
+	return &others{store: s, log: settings.log, interval: settings.PollInterval, rest: settings.rest, pace: settings.PollInterval}
 }
 
 // written is told when somebody has written to a file that was at rest.

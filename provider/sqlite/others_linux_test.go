@@ -26,7 +26,7 @@ func TestRestingStoreIsToldOfAnotherProcess(t *testing.T) {
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "store.db"), filepath.Join(folder, "link.db")
 	must(t, os.Symlink(path, link))
-	config := &Config{PollInterval: 20 * millisecond, rest: time.Hour}
+	options := Options{PollInterval: 20 * millisecond, rest: time.Hour}
 	wakes := func(s *Store, instance string, before func()) {
 		t.Helper()
 		turns := fetched(t, s)
@@ -40,7 +40,7 @@ func TestRestingStoreIsToldOfAnotherProcess(t *testing.T) {
 			t.Errorf("fetched %v", turn)
 		}
 	}
-	s := openFile(t, path, config)
+	s := openFile(t, path, options)
 	wakes(s, "new", func() {})
 	wakes(s, "truncated", func() {
 		must(t, s.EnqueueForOrchestrator(t.Context(), start("later"), time.Hour))
@@ -57,7 +57,7 @@ func TestRestingStoreIsToldOfAnotherProcess(t *testing.T) {
 	if _, err := os.Stat(path + "-wal"); !os.IsNotExist(err) {
 		t.Fatalf("the log is still there: %v", err)
 	}
-	s = openFile(t, link, config)
+	s = openFile(t, link, options)
 	wakes(s, "made anew", func() {})
 }
 
@@ -67,8 +67,8 @@ func TestRestingStoreIsToldOfAnotherProcess(t *testing.T) {
 func TestWhenAFileIsQuiet(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, other := openFile(t, path, &Config{PollInterval: -1}), openFile(t, path, &Config{PollInterval: -1})
-	o := newOthers(s, Config{PollInterval: 1, rest: time.Hour, log: logPath(path)})
+	s, other := openFile(t, path, Options{PollInterval: -1}), openFile(t, path, Options{PollInterval: -1})
+	o := newOthers(s, Options{PollInterval: 1, rest: time.Hour, log: logPath(path)})
 	t.Cleanup(o.close)
 	looks := func(n int, want bool, what string) {
 		t.Helper()
@@ -96,7 +96,7 @@ func TestWhenAFileIsQuiet(t *testing.T) {
 	o.told = o.told.Add(-2 * latestCommit)
 	looks(quietLooks, true, "long after a write without a commit")
 
-	deaf := newOthers(s, Config{PollInterval: 1, rest: time.Hour, log: path + "-nothing"})
+	deaf := newOthers(s, Options{PollInterval: 1, rest: time.Hour, log: path + "-nothing"})
 	for range 2 * quietLooks {
 		if nap := deaf.lookIfDue(t.Context()); nap != 1 {
 			t.Fatalf("a nap of %v where the system tells of nothing", nap)

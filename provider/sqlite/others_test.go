@@ -32,9 +32,9 @@ func finish(t *testing.T, s *Store, instance string) {
 func TestLooksFollowWhatIsOfUse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, other := openFile(t, path, &Config{PollInterval: -1}), openFile(t, path, &Config{PollInterval: -1})
+	s, other := openFile(t, path, Options{PollInterval: -1}), openFile(t, path, Options{PollInterval: -1})
 	const interval = 100 * millisecond
-	o := newOthers(s, Config{PollInterval: interval})
+	o := newOthers(s, Options{PollInterval: interval})
 	write := func(instance string) { must(t, other.EnqueueForOrchestrator(t.Context(), start(instance), 0)) }
 	pace := func(what string, want time.Duration) {
 		t.Helper()
@@ -77,8 +77,8 @@ func TestLooksFollowWhatIsOfUse(t *testing.T) {
 // One look tells all whose end another process has stored, with one statement, and nobody else.
 func TestOneLookTellsAllEndsOfAnotherProcess(t *testing.T) { //nolint:paralleltest // all statements are counted
 	s := openCounted(t)
-	other := openFile(t, s.watch.others.log[:len(s.watch.others.log)-len("-wal")], &Config{PollInterval: -1})
-	o := newOthers(s, Config{PollInterval: time.Hour})
+	other := openFile(t, s.watch.others.log[:len(s.watch.others.log)-len("-wal")], Options{PollInterval: -1})
+	o := newOthers(s, Options{PollInterval: time.Hour})
 	const n = 20
 	var ended []<-chan struct{}
 	for i := range n {
@@ -122,7 +122,7 @@ func TestOneLookTellsAllEndsOfAnotherProcess(t *testing.T) { //nolint:parallelte
 func TestEndInAnotherProcessIsTold(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, other := openFile(t, path, nil), openFile(t, path, nil)
+	s, other := openFile(t, path, Options{}), openFile(t, path, Options{})
 	for _, instance := range []string{"a", "b"} {
 		ended, _, stop := s.InstanceEnd(instance)
 		finish(t, other, instance)

@@ -16,7 +16,7 @@ import (
 func TestPageSize(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, nil)
+	s := openFile(t, path, Options{})
 	size := func(s *Store) (bytes int) {
 		must(t, s.bare(t, func(ctx context.Context) error {
 			return s.writer.conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&bytes)
@@ -31,7 +31,7 @@ func TestPageSize(t *testing.T) {
 	must(t, err)
 	_, err = db.ExecContext(t.Context(), "PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM")
 	must(t, errors.Join(err, db.Close()))
-	s = openFile(t, path, nil)
+	s = openFile(t, path, Options{})
 	create(t, s, "i", 1)
 	if got := size(s); got != 8192 {
 		t.Errorf("a file with pages of 8,192 bytes has pages of %d bytes now", got)
@@ -45,7 +45,7 @@ func TestClaimWritesFewPages(t *testing.T) {
 	const claims, most = 50, 5.5
 	for _, ready := range []int{100, 1_000} {
 		path := filepath.Join(t.TempDir(), "store.db")
-		s := openFile(t, path, &Config{Synchronous: Normal, PollInterval: -1})
+		s := openFile(t, path, Options{Synchronous: Normal, PollInterval: -1})
 		must(t, s.EnqueueForOrchestrator(t.Context(), start("first"), 0))
 		ack := firstTurn(fetch(t, s))
 		ack.WorkerItems = nil

@@ -34,7 +34,7 @@ func fetchWork(t *testing.T, s *Store) *provider.FetchedWorkItem {
 func TestPayloadsAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/store.db"
-	s := openFile(t, path, nil)
+	s := openFile(t, path, Options{})
 	input, result := strings.Repeat("in \"1\"\n", 1000), strings.Repeat("\u20acout", 2000)
 	must(t, s.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{Instance: "i", Orchestration: "Order", Input: input}, 0))
 	turn := fetch(t, s)
@@ -106,7 +106,7 @@ func expectStored(t *testing.T, s *Store, want []provider.Event, output string) 
 func TestDeadLettersKeepTheirPayload(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/store.db"
-	s := openFile(t, path, nil)
+	s := openFile(t, path, Options{})
 	create(t, s, "i", 0)
 	data := strings.Repeat("<data>", 1000)
 	must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "paid", Data: data}, 0))

@@ -84,7 +84,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // Whatever grows is searched, never scanned.
 func TestQueryPlans(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	var plans strings.Builder
 	for _, p := range planned {
 		fmt.Fprintf(&plans, "%s\n", p.name)
@@ -113,7 +113,7 @@ func TestQueryPlans(t *testing.T) {
 // that it names.
 func TestPurgePlans(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	for name, query := range map[string]string{
 		"ListInstancePage": sqlitedb.ListInstancePage, "ListFinishedRootsOf": sqlitedb.ListFinishedRootsOf, "ListPrunableOf": sqlitedb.ListPrunableOf,
 	} {
@@ -201,7 +201,7 @@ func TestNoParameterWasOverlooked(t *testing.T) {
 // With -v the test lists them.
 func TestEveryIndexIsUsed(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	users := map[string][]string{}
 	used := regexp.MustCompile(`USING (?:COVERING )?INDEX (\w+)`)
 	for name, statement := range generated(t) {

@@ -32,7 +32,7 @@ func TestLogLeavesRoom(t *testing.T) {
 	t.Parallel()
 	longest := func(free int64) (longest int64) {
 		path := filepath.Join(t.TempDir(), "store.db")
-		s := openFile(t, path, &Config{room: func(string) (int64, bool) { return free, true }})
+		s := openFile(t, path, Options{room: func(string) (int64, bool) { return free, true }})
 		for range 100 {
 			must(t, s.EnqueueForOrchestrator(t.Context(), large(50_000), 0))
 			longest = max(longest, logSize(t, path))
@@ -53,7 +53,7 @@ func TestLogLeavesRoom(t *testing.T) {
 func TestLogIsMovedWhenTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, nil)
+	s := openFile(t, path, Options{})
 	for range 10 {
 		must(t, s.EnqueueForOrchestrator(t.Context(), large(50_000), 0))
 	}
@@ -84,7 +84,7 @@ func TestFileShrinksByVacuum(t *testing.T) {
 		must(t, err)
 		return info.Size()
 	}
-	s := openFile(t, path, &Config{Synchronous: Normal})
+	s := openFile(t, path, Options{Synchronous: Normal})
 	create(t, s, "i", 0)
 	for range 20 {
 		must(t, s.EnqueueForOrchestrator(t.Context(), large(100_000), 0))
@@ -109,7 +109,7 @@ func TestFileShrinksByVacuum(t *testing.T) {
 func TestLogShrinksAfterAReader(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, &Config{Synchronous: Normal})
+	s := openFile(t, path, Options{Synchronous: Normal})
 	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	reader := raw(t, path)
 	run(t, reader, "BEGIN")

@@ -14,7 +14,7 @@ import (
 // of them is stored.
 func TestDuplicateAmongManyIsNamed(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	events := func(ids ...uint64) (list []provider.Event) {
 		for _, id := range ids {
 			list = append(list, event("i", id, provider.ActivityScheduled{Name: "Charge", Input: payload}))
@@ -61,7 +61,7 @@ func numbers(first uint64, n int) (list []uint64) {
 func TestRowsInsertedTogetherHaveIDsInTurn(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, fewestRows - 1, fewestRows, mostRows, mostRows + 1, 2*mostRows + fewestRows} {
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		create(t, s, "i", 0)
 		must(t, s.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: "i"}, 0))
 		ack := provider.AckOrchestrationParams{LockToken: fetch(t, s).LockToken, ExecutionID: 1}

@@ -19,8 +19,8 @@ func TestDeletedOrphansHoldUpNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var clock atomic.Int64
 	clock.Store(1_000_000)
-	config := &Config{PollInterval: -1, now: clock.Load}
-	s := openFile(t, path, config)
+	options := Options{PollInterval: -1, now: clock.Load}
+	s := openFile(t, path, options)
 	orphan := provider.QueueMessageItem{Instance: "nobody", Name: "q"}
 	must(t, s.EnqueueForOrchestrator(t.Context(), orphan, 0))
 	clock.Add(time.Hour.Milliseconds())
@@ -31,7 +31,7 @@ func TestDeletedOrphansHoldUpNothing(t *testing.T) {
 	if want := (provider.OrphanMessages{Instances: 1, Messages: 1}); deleted != want {
 		t.Errorf("deleted %+v, want %+v", deleted, want)
 	}
-	two := openFile(t, path, config) // which has no bounds to go by
+	two := openFile(t, path, options) // which has no bounds to go by
 	if diff := cmp.Diff([]string{"order"}, fetchInstances(t, two)); diff != "" {
 		t.Errorf("fetched (-want +got):\n%s", diff)
 	}
@@ -66,7 +66,7 @@ func TestOrphansThatBeginAreKept(t *testing.T) {
 // A turn that sees a start sees the messages that were sent with it.
 func TestStartBringsItsMessages(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	turns := fetched(t, s)
 	message := provider.QueueMessageItem{Instance: "i", Name: "queue", Data: "1"}
 	_, err := s.StartInstanceWith(t.Context(), start("i"), []provider.WorkItem{message}, false)

@@ -17,8 +17,11 @@ import (
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) *Store{
-		"file":   func(t *testing.T) *Store { t.Helper(); return openFile(t, filepath.Join(t.TempDir(), "store.db"), nil) },
-		"memory": func(t *testing.T) *Store { t.Helper(); return openMemory(t, nil) },
+		"file": func(t *testing.T) *Store {
+			t.Helper()
+			return openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{})
+		},
+		"memory": func(t *testing.T) *Store { t.Helper(); return openMemory(t, Options{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +68,7 @@ func everyCall(ctx context.Context, s *Store) []func() error {
 func TestCloseLeavesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := openFile(t, filepath.Join(dir, "store.db"), nil)
+	s := openFile(t, filepath.Join(dir, "store.db"), Options{})
 	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	if _, err := s.ListInstances(t.Context()); err != nil {
 		t.Error(err)
@@ -79,7 +82,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 
 func TestNameAndVersion(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	if s.Name() != "sqlite" || s.Version() != Version || s.Admin() == nil {
 		t.Errorf("the store calls itself %q %q, admin %v", s.Name(), s.Version(), s.Admin())
 	}
@@ -90,21 +93,21 @@ func TestNameAndVersion(t *testing.T) {
 
 func TestMemoryIsPrivate(t *testing.T) {
 	t.Parallel()
-	a, b := openMemory(t, nil), openMemory(t, nil)
+	a, b := openMemory(t, Options{}), openMemory(t, Options{})
 	must(t, a.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	if n := depth(t, b); n != 0 {
 		t.Errorf("one store in memory sees %d messages of another", n)
 	}
 }
 
-func TestConfigDefaults(t *testing.T) {
+func TestDefaults(t *testing.T) {
 	t.Parallel()
-	got := (*Config)(nil).withDefaults()
+	got := Options{}.withDefaults()
 	if got.BusyTimeout != 5*second || got.MaxReaders != 4 || got.PollInterval != 100*millisecond ||
 		got.Synchronous != Full || got.DisableGroupCommit || got.Logger == nil || got.now == nil {
 		t.Errorf("defaults are %+v", got)
 	}
-	kept := (&Config{BusyTimeout: second, MaxReaders: 1, PollInterval: -1, Synchronous: Normal}).withDefaults()
+	kept := Options{BusyTimeout: second, MaxReaders: 1, PollInterval: -1, Synchronous: Normal}.withDefaults()
 	if kept.BusyTimeout != second || kept.MaxReaders != 1 || kept.PollInterval != -1 || kept.Synchronous != Normal {
 		t.Errorf("settings became %+v", kept)
 	}
@@ -113,8 +116,8 @@ func TestConfigDefaults(t *testing.T) {
 // The file is opened with the durability asked for.
 func TestSynchronous(t *testing.T) {
 	t.Parallel()
-	for want, config := range map[string]*Config{"2": nil, "1": {Synchronous: Normal}} {
-		s := openFile(t, filepath.Join(t.TempDir(), "store.db"), config)
+	for want, options := range map[string]Options{"2": {}, "1": {Synchronous: Normal}} {
+		s := openFile(t, filepath.Join(t.TempDir(), "store.db"), options)
 		if got, err := s.queryTexts(t.Context(), "SELECT CAST(synchronous AS TEXT) FROM pragma_synchronous"); err != nil || got[0] != want {
 			t.Errorf("synchronous is %v, %v; want %s", got, err, want)
 		}
@@ -123,7 +126,7 @@ func TestSynchronous(t *testing.T) {
 
 func TestInvalidArguments(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	ctx := t.Context()
 	work := func(change func(*provider.ActivityExecuteItem)) func() error {
 		item := provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}
@@ -211,7 +214,7 @@ func TestInvalidArguments(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := openMemory(t, &Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := openMemory(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx := t.Context()
 	must(t, s.EnqueueForOrchestrator(ctx, provider.QueueMessageItem{Instance: "nobody", Name: "inbox", Data: "secret"}, 0))
 	must(t, s.EnqueueForOrchestrator(ctx, start("garbled"), 0))

@@ -79,7 +79,7 @@ func (s *Store) AckWorkAndTake(
 	return outcomes, taken, nil
 }
 
-// WorkReady implements [provider.Store]. It checks for writes of other processes every [Config].PollInterval.
+// WorkReady implements [provider.Store]. It checks for writes of other processes every [Options].PollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.Subscribe()
 	activities, stopActivities := s.activities.Subscribe()

@@ -31,7 +31,7 @@ func TestTakingFailsAfterTheAck(t *testing.T) {
 	for name, beside := range map[string]int{"alone": 0, "in a group": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			must(t, s.EnqueueForOrchestrator(t.Context(), start("first"), 0))
 			held := fetch(t, s)
 			must(t, s.EnqueueForOrchestrator(t.Context(), start("second"), 0))
@@ -86,7 +86,7 @@ func TestTakingFailsAfterTheAck(t *testing.T) {
 func TestNothingIsKeptOfTheFirstTry(t *testing.T) {
 	t.Parallel()
 	var looks atomic.Int64
-	s := openMemory(t, &Config{now: func() int64 { return 1_000_000 + looks.Load() }})
+	s := openMemory(t, Options{now: func() int64 { return 1_000_000 + looks.Load() }})
 	for id := range uint64(3) {
 		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id}))
 	}
@@ -161,7 +161,7 @@ func TestTakeGivesBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	var armed atomic.Bool
-	s := openMemory(t, &Config{now: func() int64 {
+	s := openMemory(t, Options{now: func() int64 {
 		if armed.CompareAndSwap(true, false) {
 			cancel()
 			<-gone
@@ -194,7 +194,7 @@ func TestTakeGivesBack(t *testing.T) {
 // A notice comes for what a call leaves, and not for what it takes itself.
 func TestNoNoticeForWhatTheCallTakes(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	turns, activities, stop := s.WorkReady()
 	defer stop()
 	soon(t, turns)
@@ -226,7 +226,7 @@ func TestNoNoticeForWhatTheCallTakes(t *testing.T) {
 // the first of several completions takes has the others too, and nothing is left to tell of.
 func TestTakingSeesTheWholeGroup(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	turns, _, stop := s.WorkReady()
 	defer stop()
 	const n = 5
@@ -324,7 +324,7 @@ func TestTurnHandsOnByTheEntriesTerms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 			turn := fetch(t, s)
 			_, err := s.Take(t.Context(), provider.TakeParams{Work: c.entries}) // so that the store knows the queue

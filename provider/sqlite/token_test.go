@@ -12,7 +12,7 @@ import (
 // A token opens what it names and nothing else, however it is cut or joined.
 func TestTokensOpenOnlyWhatTheyName(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	for _, instance := range []string{"a", "b"} {
 		must(t, s.EnqueueForOrchestrator(t.Context(), start(instance), 0))
 		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: instance, ExecutionID: 1, ID: 2}))

@@ -18,7 +18,7 @@ var _ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
 // file, in which the caller may have tables. The driver must be modernc.org/sqlite, because two copies of SQLite in
 // one process lose each other's locks. Begin the transaction with BEGIN IMMEDIATE (_txlock=immediate); otherwise
 // another writer can make it fail. Until it ends, nothing else can write to the file: the store's own writes wait up
-// to Config.BusyTimeout.
+// to Options.BusyTimeout.
 //
 // Errors: those of [Store.EnqueueForOrchestrator]; errors.ErrUnsupported if the transaction's file is not a store;
 // errors of the database.

@@ -86,7 +86,7 @@ func TestFetchWakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			var turn *provider.FetchedOrchestration
 			if c.before != nil {
 				c.before(t, s)
@@ -106,7 +106,7 @@ func TestFetchWakes(t *testing.T) {
 func TestFetchWakesForWhatWasThere(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	first := openFile(t, path, nil)
+	first := openFile(t, path, Options{})
 	must(t, first.EnqueueForOrchestrator(t.Context(), start("delayed"), 300*millisecond))
 	must(t, first.EnqueueForOrchestrator(t.Context(), start("leased"), 0))
 	turn, err := first.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: 300 * millisecond})
@@ -116,7 +116,7 @@ func TestFetchWakesForWhatWasThere(t *testing.T) {
 	must(t, first.Close())
 
 	// Only time can wake these fetches.
-	second := openFile(t, path, &Config{PollInterval: -1})
+	second := openFile(t, path, Options{PollInterval: -1})
 	a, b := fetched(t, second), fetched(t, second)
 	got := map[string]bool{soon(t, a).Item.Instance: true, soon(t, b).Item.Instance: true}
 	if !got["delayed"] || !got["leased"] {
@@ -156,7 +156,7 @@ func TestFetchWorkWakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openMemory(t, nil)
+			s := openMemory(t, Options{})
 			// Others that wait for something that never comes.
 			never, err := provider.Tags("never")
 			must(t, err)
@@ -188,7 +188,7 @@ func TestFetchWorkWakes(t *testing.T) {
 func TestFetchWakesForAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, &Config{PollInterval: 20 * millisecond})
+	s := openFile(t, path, Options{PollInterval: 20 * millisecond})
 	turns := fetched(t, s)
 	waiting(t, s.instances, 1)
 	if out, err := child(t, t.Context(), "enqueue", path, "i").CombinedOutput(); err != nil {
@@ -203,7 +203,7 @@ func TestFetchWakesForAnotherProcess(t *testing.T) {
 func TestNoThunderingHerd(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
-	s := openMemory(t, &Config{now: counted(&calls)})
+	s := openMemory(t, Options{now: counted(&calls)})
 	const n = 32
 	var group sync.WaitGroup
 	for range n {
@@ -238,7 +238,7 @@ func counted(calls *atomic.Int64) func() int64 {
 func TestIdleCost(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{now: counted(&calls), PollInterval: 20 * millisecond})
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{now: counted(&calls), PollInterval: 20 * millisecond})
 	var group sync.WaitGroup
 	for range 100 {
 		turns := fetched(t, s)
@@ -257,7 +257,7 @@ func TestIdleCost(t *testing.T) {
 
 func TestPollTimeout(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	for _, timeout := range []time.Duration{0, 50 * millisecond, 200 * millisecond} {
 		begin := time.Now()
 		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: timeout})
@@ -272,7 +272,7 @@ func TestWaitingEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("with the context", func(t *testing.T) {
 		t.Parallel()
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			waiting(t, s.instances, 1)
@@ -283,7 +283,7 @@ func TestWaitingEnds(t *testing.T) {
 	})
 	t.Run("with the store", func(t *testing.T) {
 		t.Parallel()
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		go func() {
 			waiting(t, s.activities, 1)
 			must(t, s.Close())
@@ -337,9 +337,9 @@ func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
-			s := openFile(t, path, &Config{PollInterval: 5 * millisecond})
+			s := openFile(t, path, Options{PollInterval: 5 * millisecond})
 			taken := takesATurn(t, s)
-			makes(t, s, openFile(t, path, &Config{PollInterval: -1}))
+			makes(t, s, openFile(t, path, Options{PollInterval: -1}))
 			must(t, soon(t, taken))
 		})
 	}
@@ -348,7 +348,7 @@ func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 // Close ends the wait of a Take.
 func TestCloseEndsAWaitingTake(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	taken := takesATurn(t, s)
 	must(t, s.Close())
 	if err := soon(t, taken); !errors.Is(err, provider.ErrClosed) {
@@ -361,7 +361,7 @@ func TestCloseEndsAWaitingTake(t *testing.T) {
 func TestWaitingTakeFindsWhatNobodyLooksFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, &Config{PollInterval: -1})
+	s := openFile(t, path, Options{PollInterval: -1})
 	for range 2 { // after which the store knows the queue
 		taken, err := s.Take(t.Context(), everything())
 		must(t, err)

@@ -317,7 +317,7 @@ func (m *workModel) depth(t *rapid.T) {
 // the oldest of that comes first.
 func TestLongQueueOfAnotherSession(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	session := func(owner string) provider.FetchWorkParams {
 		return provider.FetchWorkParams{
 			LockTimeout: time.Hour, Session: &provider.SessionFetchConfig{OwnerID: owner, LockTimeout: time.Hour},

@@ -54,7 +54,7 @@ func (w *writer) queuedCalls(t *testing.T, n int) {
 // A call that fails, before or after it has written, takes nothing with it.
 func TestGroupIsolation(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	const n = 30
 	errs := together(t, s, n, func(ctx context.Context, t *tx, i int) error {
 		if i%3 == 0 {
@@ -84,7 +84,7 @@ func TestManyCallers(t *testing.T) {
 	for _, single := range []bool{false, true} {
 		t.Run(fmt.Sprint("single=", single), func(t *testing.T) {
 			t.Parallel()
-			s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{DisableGroupCommit: single})
+			s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{DisableGroupCommit: single})
 			const callers, each = 64, 10
 			var group sync.WaitGroup
 			for c := range callers {
@@ -125,7 +125,7 @@ func TestGroupsAreBounded(t *testing.T) {
 // When the commit fails, everybody hears of it and nothing is visible.
 func TestCommitFails(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	must(t, s.bare(t, func(ctx context.Context) error {
 		_, err := s.writer.conn.ExecContext(ctx, `
 			PRAGMA foreign_keys = ON;
@@ -156,7 +156,7 @@ func TestCommitFails(t *testing.T) {
 // group that had seemed to succeed have failed as well.
 func TestDiskFullInAGroup(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
+	s := openMemory(t, Options{})
 	must(t, s.EnqueueForOrchestrator(t.Context(), start("earlier"), 0))
 	must(t, s.bare(t, func(ctx context.Context) error {
 		_, err := s.writer.conn.ExecContext(ctx, "PRAGMA max_page_count = 1")
@@ -221,7 +221,7 @@ func TestCallersContext(t *testing.T) {
 	t.Parallel()
 	t.Run("ended before", func(t *testing.T) {
 		t.Parallel()
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		contextEnded(t, s.EnqueueForOrchestrator(ctx, start("i"), 0), context.Canceled)
@@ -232,7 +232,7 @@ func TestCallersContext(t *testing.T) {
 	})
 	t.Run("ends in the queue", func(t *testing.T) {
 		t.Parallel()
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		release := hold(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*millisecond)
 		defer cancel()
@@ -244,7 +244,7 @@ func TestCallersContext(t *testing.T) {
 	})
 	t.Run("ends while running", func(t *testing.T) {
 		t.Parallel()
-		s := openMemory(t, nil)
+		s := openMemory(t, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		finish := make(chan struct{})
 		m, err := columns.NewMessage("test", start("i"), longText)
@@ -306,7 +306,7 @@ func TestFetchGivesBack(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			gone := make(chan struct{})
 			var armed atomic.Bool
-			s := openMemory(t, &Config{now: func() int64 {
+			s := openMemory(t, Options{now: func() int64 {
 				if armed.CompareAndSwap(true, false) {
 					cancel()
 					<-gone

@@ -100,7 +100,7 @@ type killer struct {
 func newKiller(t *testing.T, seed uint64) *killer {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "killed.db")
-	store, err := sqlite.Open(t.Context(), path, &sqlite.Config{PollInterval: 10 * time.Millisecond})
+	store, err := sqlite.Open(t.Context(), path, sqlite.Options{PollInterval: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func newKiller(t *testing.T, seed uint64) *killer {
 		}
 	})
 	return &killer{
-		t: t, random: rand.New(rand.NewPCG(seed, 9)), store: store, client: client.New(store),
+		t: t, random: rand.New(rand.NewPCG(seed, 9)), store: store, client: client.New(store, client.Options{}),
 		worker: []string{program.Path(t), workerArgument, "-db", path, "-lease", "400ms", "-pause", "10ms", "-slots", "8"},
 		stderr: &lockedBuffer{}, calls: map[demo.Call]int{},
 	}

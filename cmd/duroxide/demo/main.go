@@ -181,7 +181,7 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 func open(ctx context.Context, path string) (*sqlite.Store, error) {
 	// How often a process looks for what the other one has written.
 	const poll = 20 * time.Millisecond
-	store, err := sqlite.Open(ctx, path, &sqlite.Config{PollInterval: poll})
+	store, err := sqlite.Open(ctx, path, sqlite.Options{PollInterval: poll})
 	if errors.Is(err, provider.ErrInvalidArgument) {
 		return nil, usageError{err} // a path that is none
 	}

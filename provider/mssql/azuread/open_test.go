@@ -29,7 +29,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a missing parameter":  "sqlserver://u:s3cret@h?database=d&fedauth=ActiveDirectoryPassword",
 		"no connection string": "",
 	} {
-		store, err := azuread.Open(t.Context(), dsn, nil)
+		store, err := azuread.Open(t.Context(), dsn, mssql.Options{})
 		if store != nil || !errors.Is(err, provider.ErrInvalidArgument) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v, %v; want %v", name, store, err, provider.ErrInvalidArgument)
 		}
@@ -45,7 +45,7 @@ func TestOpenConnects(t *testing.T) {
 	}
 	_ = l.Close()
 	dsn := "sqlserver://" + l.Addr().String() + "?database=d&fedauth=ActiveDirectoryManagedIdentity"
-	if _, err := azuread.Open(t.Context(), dsn, nil); !errors.Is(err, mssql.ErrUnreachable) || !provider.IsRetryable(err) {
+	if _, err := azuread.Open(t.Context(), dsn, mssql.Options{}); !errors.Is(err, mssql.ErrUnreachable) || !provider.IsRetryable(err) {
 		t.Errorf("error %v; want a retryable %v", err, mssql.ErrUnreachable)
 	}
 }
@@ -63,7 +63,7 @@ func TestOpenWithoutAToken(t *testing.T) {
 	t.Setenv("IDENTITY_ENDPOINT", identities.URL)
 	t.Setenv("IDENTITY_HEADER", "s3cret")
 	addr := serve(t, prelogin(), fedAuthInfo())
-	_, err := azuread.Open(t.Context(), "sqlserver://"+addr+"?database=d&encrypt=disable&fedauth=ActiveDirectoryManagedIdentity", nil)
+	_, err := azuread.Open(t.Context(), "sqlserver://"+addr+"?database=d&encrypt=disable&fedauth=ActiveDirectoryManagedIdentity", mssql.Options{})
 	if refused == 0 {
 		t.Error("nobody asked for a token")
 	}
@@ -75,7 +75,7 @@ func TestOpenWithARefusedToken(t *testing.T) {
 	t.Parallel()
 	addr := serve(t, prelogin(), loginFailed())
 	_, err := azuread.Open(t.Context(),
-		"sqlserver://:s3cret@"+addr+"?database=d&encrypt=disable&fedauth=ActiveDirectoryServicePrincipalAccessToken", nil)
+		"sqlserver://:s3cret@"+addr+"?database=d&encrypt=disable&fedauth=ActiveDirectoryServicePrincipalAccessToken", mssql.Options{})
 	refuses(t, err, mssql.ErrLogin, false)
 }
 

@@ -105,7 +105,7 @@ func workerCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func openStore(ts *testscript.TestScript, file string) *sqlite.Store {
-	store, err := sqlite.Open(context.Background(), ts.MkAbs(file), &sqlite.Config{PollInterval: 10 * time.Millisecond})
+	store, err := sqlite.Open(context.Background(), ts.MkAbs(file), sqlite.Options{PollInterval: 10 * time.Millisecond})
 	ts.Check(err)
 	return store
 }
@@ -133,7 +133,7 @@ func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	store, instance := openStore(ts, args[0]), args[1]
 	defer func() { ts.Check(store.Close()) }()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 	stop := run(ts, store, worker.Options{}, approval)
 	_, err := client.Start(ctx, c, approval, instance, nil)
 	ts.Check(err)

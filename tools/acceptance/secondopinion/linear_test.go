@@ -56,7 +56,7 @@ func TestPorcupineAgrees(t *testing.T) {
 // compare makes a history and has both look for an order. It reports whether there is none.
 func compare(t *testing.T, seed uint64, every int64) bool {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

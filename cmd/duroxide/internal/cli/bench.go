@@ -128,7 +128,7 @@ func (a *app) openBenchStore(ctx context.Context, storeURL string) (benchStore, 
 		return s, errors.Join(err, store.Close())
 	}
 	s.synchronous = "full"
-	if p.config.Synchronous == sqlite.Normal {
+	if p.options.Synchronous == sqlite.Normal {
 		s.synchronous = "normal"
 	}
 	if p.path == memory {

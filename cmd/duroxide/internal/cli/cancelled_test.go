@@ -15,7 +15,7 @@ import (
 // openCancelled is a store with an instance "i0" that was cancelled, and an instance "i1" that
 // failed with the same text.
 func openCancelled(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	for i, details := range []provider.ErrorDetails{
 		provider.Application{Kind: provider.AppCancelled, CancelReason: "why"},
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "canceled: why"},

@@ -13,7 +13,7 @@ import (
 
 // openDropped is a store with an instance "o" whose executions lost 11 and 3 messages.
 func openDropped(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestReplayOfEncodedHistories(t *testing.T) {
 // leaveEncoded returns a store in which the instance "w" has run with that codec.
 func leaveEncoded(t *testing.T, c *codec.Codec, def orchestration.Definition[string, string], input string) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func leaveEncoded(t *testing.T, c *codec.Codec, def orchestration.Definition[str
 		cancel()
 		<-stopped
 	}()
-	run, err := client.Start(ctx, client.New(store, client.WithCodec(c)), def, "w", input)
+	run, err := client.Start(ctx, client.New(store, client.Options{Codec: c}), def, "w", input)
 	if err != nil {
 		t.Fatal(err)
 	}

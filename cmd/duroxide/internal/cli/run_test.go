@@ -39,7 +39,7 @@ func TestStoresAreFoundByScheme(t *testing.T) {
 	var gotCreate bool
 	stores := cli.Stores{"test": func(ctx context.Context, place string, create bool) (cli.Store, error) {
 		gotPlace, gotCreate = place, create
-		return sqlite.OpenMemory(ctx, nil)
+		return sqlite.OpenMemory(ctx, sqlite.Options{})
 	}}
 	code, stdout, stderr := run(t.Context(), stores, "list", "--store", "test://user:secret@host/db?x=1")
 	if code != cli.ExitOK || stdout != "No instances.\n" || stderr != "" {
@@ -93,7 +93,9 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 // An id that is reserved for sub-orchestrations is wrong usage, and starts nothing.
 func TestStartOfAReservedID(t *testing.T) {
 	t.Parallel()
-	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) { return sqlite.OpenMemory(ctx, nil) }}
+	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
+		return sqlite.OpenMemory(ctx, sqlite.Options{})
+	}}
 	code, stdout, stderr := run(t.Context(), stores, "start", "A", "order-7::sub::2", "--store", "test:x")
 	if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "instance id 'order-7::sub::2' uses the reserved sub-orchestration marker 'sub::'") {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
@@ -111,7 +113,7 @@ func TestStoresThatAreOfNoUse(t *testing.T) {
 	t.Parallel()
 	stores := cli.Stores{
 		"broken": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-			store, err := sqlite.OpenMemory(ctx, nil)
+			store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 			return broken{store}, err
 		},
 	}
@@ -140,7 +142,7 @@ func (unreachable) ListInstancePage(context.Context, provider.PageQuery) (provid
 func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 	t.Parallel()
 	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-		store, err := sqlite.OpenMemory(ctx, nil)
+		store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 		return unreachable{store}, err
 	}}
 	code, _, stderr := run(t.Context(), stores, "status", "a", "--wait", "--timeout", "20ms", "--store", "test:")
@@ -154,7 +156,7 @@ func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 func TestPurgeThatFails(t *testing.T) {
 	t.Parallel()
 	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-		store, err := sqlite.OpenMemory(ctx, nil)
+		store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 		return unreachable{store}, err
 	}}
 	code, stdout, stderr := run(t.Context(), stores, "purge", "--yes", "--older-than", "1d", "--store", "test:")
@@ -214,7 +216,7 @@ func (shared) Close() error { return nil }
 // would clear the screen, set the window's title, and go on in a line of their own.
 func TestTextOfAStoreCannotSteerTheTerminal(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestHistoryInto(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestHistoryInto(t *testing.T) {
 		}
 	})
 	for id, version := range map[string]string{"a/b": "1.0.0", "c": "1.1.0", "d": "1.1.0", "e\x1b[2J": "1.1.0"} {
-		run, err := client.Start(ctx, client.New(store), sleeper.AtVersion(version), id, "")
+		run, err := client.Start(ctx, client.New(store, client.Options{}), sleeper.AtVersion(version), id, "")
 		if err == nil {
 			_, err = run.Wait(ctx)
 		}

@@ -12,12 +12,12 @@ import (
 // An event is refused for an instance that waits for a message of that name, and only while it does.
 func TestEventsForQueuesAreRefused(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.OpenMemory(t.Context(), nil)
+	store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	s := session{Client: client.New(store), store: store}
+	s := session{Client: client.New(store, client.Options{}), store: store}
 	next := uint64(0)
 	for _, step := range []struct {
 		kind    provider.EventKind

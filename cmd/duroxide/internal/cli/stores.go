@@ -77,8 +77,8 @@ const memory = ":memory:"
 
 // sqlitePlace is the place of a SQLite store.
 type sqlitePlace struct {
-	path   string
-	config sqlite.Config
+	path    string
+	options sqlite.Options
 }
 
 // afterMark says what a ? in a path is taken for.
@@ -98,9 +98,9 @@ func parseSQLite(place string) (sqlitePlace, error) {
 	for name, list := range values {
 		switch option := name + "=" + list[len(list)-1]; option {
 		case "synchronous=full":
-			p.config.Synchronous = sqlite.Full
+			p.options.Synchronous = sqlite.Full
 		case "synchronous=normal":
-			p.config.Synchronous = sqlite.Normal
+			p.options.Synchronous = sqlite.Normal
 		default:
 			return p, badURL("sqlite: unknown option %s; there are synchronous=full and synchronous=normal%s", strings.TrimSuffix(option, "="), afterMark)
 		}
@@ -116,14 +116,14 @@ func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
 	}
 	path := p.path
 	if path == memory {
-		return sqlite.OpenMemory(ctx, &p.config)
+		return sqlite.OpenMemory(ctx, p.options)
 	}
 	if info, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound("there is no database at %s; a worker or 'duroxide start' creates it", path)
 	} else if !create && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, notFound("the file %s is empty; a worker or 'duroxide start' makes a database of it", path)
 	}
-	return sqlite.Open(ctx, path, &p.config)
+	return sqlite.Open(ctx, path, p.options)
 }
 
 // openSQLServer opens what stands behind a scheme. A schema is never created by the way:
@@ -179,7 +179,7 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 			err = fmt.Errorf("closing the store: %w", closeErr)
 		}
 	}()
-	return run(cmd.Context(), session{client.New(store), store})
+	return run(cmd.Context(), session{client.New(store, client.Options{}), store})
 }
 
 // lookUp reads an instance's facts.

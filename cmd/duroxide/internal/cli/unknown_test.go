@@ -30,7 +30,7 @@ func (short) KnownVersions(context.Context, string, time.Duration) ([]string, er
 }
 
 func openShort(ctx context.Context, _ string, _ bool) (cli.Store, error) {
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}

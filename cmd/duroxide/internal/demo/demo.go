@@ -81,7 +81,7 @@ func Run(ctx context.Context, config Config) error {
 	defer cancel()
 	ctx, abort := context.WithCancelCause(ctx)
 	s := &show{
-		Config: config, client: client.New(config.Store), began: time.Now(), abort: abort, calls: map[Call]int{},
+		Config: config, client: client.New(config.Store, client.Options{}), began: time.Now(), abort: abort, calls: map[Call]int{},
 	}
 	var err error
 	if s.admin, err = s.client.Admin(); err != nil {

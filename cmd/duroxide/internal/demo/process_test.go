@@ -139,7 +139,7 @@ func TestDemoFailsWithItsWorker(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			store, err := sqlite.OpenMemory(t.Context(), nil)
+			store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,12 +32,12 @@ func recorded(t *testing.T) (Record, map[Call]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
+	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	c := client.New(store)
+	c := client.New(store, client.Options{})
 
 	lines, out := io.Pipe()
 	work, stop := context.WithCancel(ctx)

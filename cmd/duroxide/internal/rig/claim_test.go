@@ -22,7 +22,7 @@ func claimConfig(t *testing.T, queue Queue, wrap func(Store) Store) ClaimConfig 
 	dir := t.TempDir()
 	return ClaimConfig{
 		Open: func(ctx context.Context, p Population) (Store, error) {
-			store, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("%d-%d-%d", p.Ready, p.Timers, p.Foreign)), nil)
+			store, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("%d-%d-%d", p.Ready, p.Timers, p.Foreign)), sqlite.Options{})
 			return wrap(store), err
 		},
 		Queue: queue, Populations: []Population{{}, {Timers: 3}, {Ready: 20}, {Ready: 20, Timers: 3}, {Foreign: 7}, {Ready: 30, Names: 4, Foreign: 7}, {Ready: fillBatch + 1}},

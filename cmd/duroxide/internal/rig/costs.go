@@ -83,7 +83,7 @@ func startMeter(ctx context.Context, store provider.Provider, commits *CommitCou
 }
 
 // client returns a client on the store, whose calls are counted.
-func (m *meter) client() *client.Client { return client.New(m.store, client.WithHook(m.watch)) }
+func (m *meter) client() *client.Client { return client.New(m.store, client.Options{Hook: m.watch}) }
 
 // read returns what orchestrations have cost since the start, and how long they took.
 // It stops the worker after it has looked at the clock: only then the calls are counted

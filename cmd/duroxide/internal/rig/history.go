@@ -70,7 +70,7 @@ func RunHistory(ctx context.Context, config HistoryConfig) (History, error) {
 		return History{}, err
 	}
 	defer stop()
-	run, err := client.Start(ctx, client.New(config.Store), sequence, "bench-"+rand.Text(), config.Steps)
+	run, err := client.Start(ctx, client.New(config.Store, client.Options{}), sequence, "bench-"+rand.Text(), config.Steps)
 	if err != nil {
 		return History{}, err
 	}

@@ -57,7 +57,7 @@ func FillSleepers(ctx context.Context, store provider.Provider, sleepers int, lo
 		return err
 	}
 	defer stop()
-	return startAll(ctx, client.New(store), sleeper, sleepers)
+	return startAll(ctx, client.New(store, client.Options{}), sleeper, sleepers)
 }
 
 // RunIdle runs one configuration. The store must be empty, see [MustBeEmpty], but for sleepers.

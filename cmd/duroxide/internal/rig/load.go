@@ -48,7 +48,7 @@ func RunLoad(ctx context.Context, store provider.Provider, config LoadConfig) (L
 	counter := NewCounter()
 	cpuBefore, _ := cpuTime()
 	writtenBefore, _ := written(self)
-	l, err := runLoad(ctx, client.New(store, client.WithHook(counter)), config)
+	l, err := runLoad(ctx, client.New(store, client.Options{Hook: counter}), config)
 	cpu, _ := cpuTime()
 	bytes, _ := written(self)
 	l.CPU, l.Written = cpu-cpuBefore, bytes-writtenBefore

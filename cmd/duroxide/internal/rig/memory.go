@@ -64,7 +64,7 @@ func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
 	m := Memory{Orchestrations: config.Orchestrations}
 	began := time.Now()
 	ended, every := 0, max(config.Orchestrations/memorySamples, 1)
-	load := load[int]{client: client.New(config.Store), inFlight: config.InFlight, definition: single, ended: func(Sample) {
+	load := load[int]{client: client.New(config.Store, client.Options{}), inFlight: config.InFlight, definition: single, ended: func(Sample) {
 		ended++
 		if ended%every != 0 {
 			return

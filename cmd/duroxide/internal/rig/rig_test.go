@@ -43,7 +43,7 @@ func openStore(t *testing.T) (store *sqlite.Store, commits *CommitCounter, file 
 }
 
 func openFile(ctx context.Context, file string) (*sqlite.Store, error) {
-	return sqlite.Open(ctx, file, nil)
+	return sqlite.Open(ctx, file, sqlite.Options{})
 }
 
 // TestChildren has a family of which every member ends, and counts its calls: a child is
@@ -327,7 +327,7 @@ func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := sqlite.Open(t.Context(), file, nil)
+	again, err := sqlite.Open(t.Context(), file, sqlite.Options{})
 	if err != nil {
 		t.Fatalf("the store does not open any more: %v", err)
 	}

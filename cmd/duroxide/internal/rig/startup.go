@@ -98,6 +98,6 @@ func runTrivial(ctx context.Context, store provider.Provider, n, inFlight int, l
 		return err
 	}
 	defer stop()
-	l := load[int]{client: client.New(store), inFlight: inFlight, definition: trivial, ended: func(Sample) {}}
+	l := load[int]{client: client.New(store, client.Options{}), inFlight: inFlight, definition: trivial, ended: func(Sample) {}}
 	return l.run(ctx, func(started int) bool { return started < n })
 }

@@ -292,7 +292,7 @@ func TestCommandsOnAServer(t *testing.T) {
 // work runs the orchestrations that the test starts.
 func work(t *testing.T, dsn string) {
 	t.Helper()
-	store, err := mssql.Open(t.Context(), dsn, nil)
+	store, err := mssql.Open(t.Context(), dsn, mssql.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

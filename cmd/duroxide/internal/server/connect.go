@@ -37,7 +37,7 @@ func (s *Store) RoundTrips() int64 { return s.trips.Load() }
 // [provider.ErrNotFound].
 func Open(ctx context.Context, login Login, address Address) (*Store, error) {
 	trips := &atomic.Int64{}
-	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (driver.Connector, error) {
+	store, err := mssql.OpenWith(ctx, string(address), mssql.Options{}, func(dsn string) (driver.Connector, error) {
 		return login.connector(dsn, trips)
 	})
 	if errors.Is(err, mssql.ErrMissingSchema) {
@@ -74,7 +74,7 @@ func Connect(ctx context.Context, login Login, address Address) (*Database, erro
 		return nil, err
 	}
 	var reached driver.Connector
-	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (c driver.Connector, err error) {
+	store, err := mssql.OpenWith(ctx, string(address), mssql.Options{}, func(dsn string) (c driver.Connector, err error) {
 		reached, err = login.connector(dsn, &atomic.Int64{})
 		return reached, err
 	})

@@ -89,7 +89,7 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	defer running.Wait()
 	defer stop()
 
-	clients := client.New(store, client.WithCodec(c))
+	clients := client.New(store, client.Options{Codec: c})
 	queue := orchestration.NewQueue[string]("queue")
 	start := func(def orchestration.Definition[string, string], id, input string) *client.Run[string] {
 		run, err := client.Start(ctx, clients, def, id, input, client.WithMessage(queue, secret))
@@ -164,7 +164,7 @@ func TestSecretIsFoundNowhere(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "store.db")
-			store, err := sqlite.Open(t.Context(), path, nil)
+			store, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestSecretIsFoundNowhere(t *testing.T) {
 		t.Run("mssql, "+name, func(t *testing.T) {
 			t.Parallel()
 			schema := mssqltest.NewSchema(t)
-			store, err := mssql.New(mssqltest.DB(t), &mssql.Config{Schema: schema})
+			store, err := mssql.New(mssqltest.DB(t), mssql.Options{Schema: schema})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,9 +17,8 @@ const (
 	Normal
 )
 
-// Config adjusts a store. The zero value, like a nil *Config, is the default for
-// everything.
-type Config struct {
+// Options adjust a store. The zero value of each field means its default.
+type Options struct {
 	// BusyTimeout is how long a write waits for another process that is writing,
 	// before it fails with [ErrBusy]. Default 5 s.
 	BusyTimeout time.Duration
@@ -59,35 +58,31 @@ type Config struct {
 	room func(path string) (free int64, known bool)
 }
 
-// withDefaults returns a copy with every default filled in; c may be nil.
-func (c *Config) withDefaults() Config {
-	var config Config
-	if c != nil {
-		config = *c
+// withDefaults returns the options with every default filled in.
+func (o Options) withDefaults() Options {
+	if o.BusyTimeout <= 0 {
+		o.BusyTimeout = 5 * time.Second
 	}
-	if config.BusyTimeout <= 0 {
-		config.BusyTimeout = 5 * time.Second
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
+	if o.MaxReaders <= 0 {
+		o.MaxReaders = 4
 	}
-	if config.MaxReaders <= 0 {
-		config.MaxReaders = 4
+	if o.PollInterval == 0 {
+		o.PollInterval = 100 * time.Millisecond
 	}
-	if config.PollInterval == 0 {
-		config.PollInterval = 100 * time.Millisecond
+	if o.rest == 0 {
+		o.rest = restedLook
 	}
-	if config.rest == 0 {
-		config.rest = restedLook
+	if o.room == nil {
+		o.room = freeRoom
 	}
-	if config.room == nil {
-		config.room = freeRoom
+	if o.driver == "" {
+		o.driver = driverName
 	}
-	if config.driver == "" {
-		config.driver = driverName
+	if o.now == nil {
+		o.now = func() int64 { return time.Now().UnixMilli() }
 	}
-	if config.now == nil {
-		config.now = func() int64 { return time.Now().UnixMilli() }
-	}
-	return config
+	return o
 }

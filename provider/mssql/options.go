@@ -10,16 +10,15 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// DefaultSchema is the schema of a store if neither the connection string nor Config names one.
+// DefaultSchema is the schema of a store if neither the connection string nor Options name one.
 const DefaultSchema = "duroxide"
 
 // PoolEnv is the environment variable that holds the number of connections for stores
-// that do not set [Config.MaxOpenConns].
+// that do not set [Options.MaxOpenConns].
 const PoolEnv = "DUROXIDE_SQL_POOL_MAX"
 
-// Config adjusts a store. The zero value, like a nil *Config, is the default for
-// everything.
-type Config struct {
+// Options adjust a store. The zero value of each field means its default.
+type Options struct {
 	// AutoMigrate makes Open create the schema or bring it up to date. The login then needs the rights of an owner.
 	// Otherwise Open only checks that the schema is the one this program needs. [New] ignores it. Default false.
 	AutoMigrate bool
@@ -94,53 +93,45 @@ const (
 const longestPause = 2 * time.Second
 
 // withDefaults returns a copy with every default filled in but that of MaxOpenConns, and
-// what is negative made zero, which then stands for "none"; c may be nil. Error:
+// what is negative made zero, which then stands for "none". Error:
 // [provider.ErrInvalidArgument].
-func (c *Config) withDefaults() (Config, error) {
-	var config Config
-	if c != nil {
-		config = *c
+func (o Options) withDefaults() (Options, error) {
+	o.Schema = cmp.Or(o.Schema, DefaultSchema)
+	if err := migrate.CheckSchemaName(o.Schema); err != nil {
+		return Options{}, invalid("Options.Schema: %v", err)
 	}
-	config.Schema = cmp.Or(config.Schema, DefaultSchema)
-	if err := migrate.CheckSchemaName(config.Schema); err != nil {
-		return Config{}, invalid("Config.Schema: %v", err)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
+	o.CallTimeout = orNone(o.CallTimeout, defaultCallTimeout)
+	o.ConnMaxIdleTime = orNone(o.ConnMaxIdleTime, defaultConnMaxIdleTime)
+	o.ConnMaxLifetime = orNone(o.ConnMaxLifetime, defaultConnMaxLifetime)
+	o.MaxRetries = orNone(o.MaxRetries, defaultMaxRetries)
+	o.RetryBackoff = max(cmp.Or(o.RetryBackoff, defaultRetryBackoff), 0)
+	o.MinPollInterval = max(cmp.Or(o.MinPollInterval, defaultMinPollInterval), time.Millisecond)
+	o.MaxPollInterval = orNone(o.MaxPollInterval, defaultMaxPollInterval)
+	if o.MaxPollInterval > 0 {
+		o.MaxPollInterval = max(o.MaxPollInterval, o.MinPollInterval)
 	}
-	config.CallTimeout = orNone(config.CallTimeout, defaultCallTimeout)
-	config.ConnMaxIdleTime = orNone(config.ConnMaxIdleTime, defaultConnMaxIdleTime)
-	config.ConnMaxLifetime = orNone(config.ConnMaxLifetime, defaultConnMaxLifetime)
-	config.MaxRetries = orNone(config.MaxRetries, defaultMaxRetries)
-	config.RetryBackoff = max(cmp.Or(config.RetryBackoff, defaultRetryBackoff), 0)
-	config.MinPollInterval = max(cmp.Or(config.MinPollInterval, defaultMinPollInterval), time.Millisecond)
-	config.MaxPollInterval = orNone(config.MaxPollInterval, defaultMaxPollInterval)
-	if config.MaxPollInterval > 0 {
-		config.MaxPollInterval = max(config.MaxPollInterval, config.MinPollInterval)
-	}
-	return config, nil
+	return o, nil
 }
 
 // forOpen is withDefaults for opening: with the schema of the connection string, if it
 // has one, and the number of connections.
-func (c *Config) forOpen(schema string) (Config, error) {
-	var config Config
-	if c != nil {
-		config = *c
-	}
+func (o Options) forOpen(schema string) (Options, error) {
 	if schema != "" {
-		if config.Schema != "" && config.Schema != schema {
-			return Config{}, invalid("the connection string says schema=%s and Config.Schema says %s: remove one of them", schema, config.Schema)
+		if o.Schema != "" && o.Schema != schema {
+			return Options{}, invalid("the connection string says schema=%s and Options.Schema says %s: remove one of them", schema, o.Schema)
 		}
-		config.Schema = schema
+		o.Schema = schema
 	}
-	if config.MaxOpenConns <= 0 {
+	if o.MaxOpenConns <= 0 {
 		var err error
-		if config.MaxOpenConns, err = PoolSize(); err != nil {
-			return Config{}, err
+		if o.MaxOpenConns, err = PoolSize(); err != nil {
+			return Options{}, err
 		}
 	}
-	return config.withDefaults()
+	return o.withDefaults()
 }
 
 // orNone is the default for 0, and 0 for less.
@@ -148,7 +139,7 @@ func orNone[T int | time.Duration](value, otherwise T) T {
 	return max(cmp.Or(value, otherwise), 0)
 }
 
-// PoolSize returns the number of connections of a store that does not set Config.MaxOpenConns: the value of
+// PoolSize returns the number of connections of a store that does not set Options.MaxOpenConns: the value of
 // [PoolEnv], or 10. Error: the variable is not a number of at least 1.
 func PoolSize() (int, error) {
 	text, ok := os.LookupEnv(PoolEnv)

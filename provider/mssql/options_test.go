@@ -11,19 +11,17 @@ import (
 
 func TestDefaults(t *testing.T) {
 	t.Setenv(PoolEnv, "")
-	for name, config := range map[string]*Config{"nil": nil, "zero": {}} {
-		c, err := config.forOpen("")
-		if err != nil || c.Schema != "duroxide" || c.MaxOpenConns != 10 || c.CallTimeout != time.Minute || c.MaxRetries != 5 ||
-			c.MinPollInterval != 20*millisecond || c.MaxPollInterval != second || c.RetryBackoff != 20*millisecond ||
-			c.ConnMaxIdleTime != 5*time.Minute || c.ConnMaxLifetime != 30*time.Minute || c.Logger == nil {
-			t.Errorf("%s became %+v, %v", name, c, err)
-		}
+	o, err := Options{}.forOpen("")
+	if err != nil || o.Schema != "duroxide" || o.MaxOpenConns != 10 || o.CallTimeout != time.Minute || o.MaxRetries != 5 ||
+		o.MinPollInterval != 20*millisecond || o.MaxPollInterval != second || o.RetryBackoff != 20*millisecond ||
+		o.ConnMaxIdleTime != 5*time.Minute || o.ConnMaxLifetime != 30*time.Minute || o.Logger == nil {
+		t.Errorf("the defaults are %+v, %v", o, err)
 	}
 }
 
 func TestMinusOneIsNone(t *testing.T) {
 	t.Parallel()
-	c, err := (&Config{
+	c, err := (Options{
 		CallTimeout: -1, ConnMaxIdleTime: -1, ConnMaxLifetime: -1, MaxRetries: -1, MaxPollInterval: -1,
 	}).withDefaults()
 	if err != nil || c.CallTimeout != 0 || c.ConnMaxIdleTime != 0 || c.ConnMaxLifetime != 0 || c.MaxRetries != 0 || c.MaxPollInterval != 0 {
@@ -33,7 +31,7 @@ func TestMinusOneIsNone(t *testing.T) {
 
 func TestPollIntervalsAreInOrder(t *testing.T) {
 	t.Parallel()
-	c, err := (&Config{MinPollInterval: time.Minute}).withDefaults()
+	c, err := Options{MinPollInterval: time.Minute}.withDefaults()
 	if err != nil || c.MaxPollInterval != time.Minute {
 		t.Errorf("became %v to %v, %v", c.MinPollInterval, c.MaxPollInterval, err)
 	}
@@ -44,7 +42,7 @@ func TestPoolFromEnv(t *testing.T) {
 	t.Setenv(PoolEnv, "")
 	for _, c := range []struct {
 		env      string
-		config   int
+		option   int
 		want     int
 		complain bool
 	}{
@@ -57,15 +55,15 @@ func TestPoolFromEnv(t *testing.T) {
 		{"-1", 0, 0, true},
 	} {
 		t.Setenv(PoolEnv, c.env)
-		got, err := (&Config{MaxOpenConns: c.config}).forOpen("")
+		got, err := Options{MaxOpenConns: c.option}.forOpen("")
 		if got.MaxOpenConns != c.want || errors.Is(err, provider.ErrInvalidArgument) != c.complain {
-			t.Errorf("%s=%q and %d: got %d, %v", PoolEnv, c.env, c.config, got.MaxOpenConns, err)
+			t.Errorf("%s=%q and %d: got %d, %v", PoolEnv, c.env, c.option, got.MaxOpenConns, err)
 		}
 		if c.complain && !strings.Contains(err.Error(), PoolEnv) {
 			t.Errorf("error %q does not say what is wrong", err)
 		}
 		// Connections of the caller are the caller's.
-		if s, err := New(fakeDB(t, &fake{}), &Config{MaxOpenConns: c.config}); err != nil {
+		if s, err := New(fakeDB(t, &fake{}), Options{MaxOpenConns: c.option}); err != nil {
 			t.Errorf("%s=%q: New: %v", PoolEnv, c.env, err)
 		} else if err := s.Close(); err != nil {
 			t.Error(err)
@@ -76,12 +74,12 @@ func TestPoolFromEnv(t *testing.T) {
 func TestSchemaNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "Tenant 1", "a'b", `a"b`, "ä😀", "a;DROP", strings.Repeat("x", 100)} {
-		if _, err := (&Config{Schema: name}).withDefaults(); err != nil {
+		if _, err := (Options{Schema: name}).withDefaults(); err != nil {
 			t.Errorf("schema %q is refused: %v", name, err)
 		}
 	}
 	for _, name := range []string{"a\x00b", "a\nb", " a", "a ", "a]b", "a[b", "a.b", strings.Repeat("x", 200)} {
-		if _, err := New(nil, &Config{Schema: name}); !errors.Is(err, provider.ErrInvalidArgument) || !strings.Contains(err.Error(), "Schema") {
+		if _, err := New(nil, Options{Schema: name}); !errors.Is(err, provider.ErrInvalidArgument) || !strings.Contains(err.Error(), "Schema") {
 			t.Errorf("schema %q: error %v; want %v", name, err, provider.ErrInvalidArgument)
 		}
 	}
@@ -90,21 +88,20 @@ func TestSchemaNames(t *testing.T) {
 func TestSchemaOfTheConnectionString(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		config *Config
-		dsn    string
-		want   string
+		options Options
+		dsn     string
+		want    string
 	}{
-		{nil, "", "duroxide"},
-		{nil, "a", "a"},
-		{&Config{}, "a", "a"},
-		{&Config{Schema: "a"}, "", "a"},
-		{&Config{Schema: "a"}, "a", "a"},
+		{Options{}, "", "duroxide"},
+		{Options{}, "a", "a"},
+		{Options{Schema: "a"}, "", "a"},
+		{Options{Schema: "a"}, "a", "a"},
 	} {
-		if got, err := c.config.forOpen(c.dsn); err != nil || got.Schema != c.want {
-			t.Errorf("%v and %q: schema %q, %v; want %q", c.config, c.dsn, got.Schema, err, c.want)
+		if got, err := c.options.forOpen(c.dsn); err != nil || got.Schema != c.want {
+			t.Errorf("%v and %q: schema %q, %v; want %q", c.options, c.dsn, got.Schema, err, c.want)
 		}
 	}
-	if _, err := (&Config{Schema: "a"}).forOpen("b"); !errors.Is(err, provider.ErrInvalidArgument) {
+	if _, err := (Options{Schema: "a"}).forOpen("b"); !errors.Is(err, provider.ErrInvalidArgument) {
 		t.Errorf("two schemas: error %v; want %v", err, provider.ErrInvalidArgument)
 	}
 }
