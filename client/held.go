@@ -109,8 +109,8 @@ func joined(list []provider.HeldInstance) []provider.HeldInstance {
 }
 
 // RetryHeld tries a held instance again at once, for example after a rollback. Without it, an instance whose code does
-// not fit waits for its next try, up to UnregisteredBackoffMax in worker.Options. It is held again if its code still
-// does not fit. An instance that waits for code needs no retry: it goes on as soon as a worker has the code. Errors:
+// not fit waits for its next try, up to Code.MaxBackoff in worker.Options. It is held again if its code still does
+// not fit. An instance that waits for code needs no retry: it goes on as soon as a worker has the code. Errors:
 // [ErrNotHeld], or more precisely [ErrNoInstance] or [ErrEnded].
 func (c *Client) RetryHeld(ctx context.Context, instance string) error {
 	held, err := c.store.RetryHeldInstance(ctx, instance)

@@ -11,7 +11,7 @@ import (
 // Context gives an orchestration function access to everything outside it. Only the function's own goroutine may use
 // it. If another goroutine uses the Context or one of its futures, that goroutine ends (its deferred calls run), and
 // the orchestration fails with an error that names the line. If that happens after the turn, the worker logs it, and
-// the next turn fails, provided that the worker still has the function in memory (CachedInstances in worker.Options).
+// the next turn fails, provided that the worker still has the function in memory (Cache in worker.Options).
 // The body of an iterator that iter.Pull runs counts as another goroutine.
 type Context struct {
 	env *replay.Env

@@ -24,7 +24,7 @@
 // [SelectAndDrop], [Go], [Map] and [Channel]. Code that diverges from its history fails and reports what was expected
 // and what it got.
 //
-// When the function has to wait, its turn ends. If the worker keeps the function in memory (CachedInstances in
+// When the function has to wait, its turn ends. If the worker keeps the function in memory (Cache in
 // worker.Options), the next turn continues it. If not, the function's deferred calls run, with recover returning nil,
 // and the next turn runs it from its start. A deferred call must therefore not use the Context. Clean up after an
 // error instead, see [Saga].

@@ -64,8 +64,8 @@ func (e *engine) work(definitions ...worker.Registrable) (stop func()) {
 	e.t.Helper()
 	w, err := worker.New(e.store, worker.Options{
 		Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 4,
-		CachedInstances: -1, // so that each turn replays
-		FailMisfits:     true,
+		Cache: worker.Cache{Instances: worker.None}, // so that each turn replays
+		Code:  worker.Code{FailMisfits: true},
 	})
 	if err != nil {
 		e.t.Fatal(err)

@@ -242,9 +242,11 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 		}
 		const long = 1_000_000 * time.Hour
 		w, err := worker.New(store, worker.Options{
-			Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 32, CachedInstances: -1,
-			ActivityLockTimeout: long, OrchestrationLockTimeout: long, SessionLockTimeout: long, SessionIdleTimeout: long,
-			SessionCleanupInterval: long, UnknownCodeTimeout: long, PollTimeout: long, QuietTime: -1, CancellationPoll: -1,
+			Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 32, Cache: worker.Cache{Instances: worker.None},
+			Leases:   worker.Leases{Activity: long, Orchestration: long},
+			Sessions: worker.Sessions{Lease: long, IdleTimeout: long, CleanupInterval: long},
+			Code:     worker.Code{UnknownTimeout: long}, PollTimeout: long, QuietTime: worker.Never,
+			Cancellation: worker.Cancellation{PollInterval: worker.Never},
 		})
 		if err == nil {
 			err = w.Register(programs, careful)

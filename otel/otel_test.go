@@ -44,7 +44,7 @@ func begin(t *testing.T, store *sqlite.Store, options otel.Options, cached int, 
 	options.TracerProvider = p.provider
 	tracing := otel.New(options)
 	p.client = client.New(store, client.Options{Hook: tracing})
-	w, err := worker.New(store, worker.Options{Hook: tracing, CachedInstances: cached, Logger: slog.New(slog.DiscardHandler)})
+	w, err := worker.New(store, worker.Options{Hook: tracing, Cache: worker.Cache{Instances: cached}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func deadline(t *testing.T) context.Context {
 // for each thing that was done, whether functions are kept in memory or replayed.
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	for name, cached := range map[string]int{"cached": 0, "replayed": -1} {
+	for name, cached := range map[string]int{"cached": 0, "replayed": worker.None} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testTraces(t, cached)

@@ -38,7 +38,7 @@ type Policy struct {
 	StartTimeout time.Duration
 	// RunTimeout limits each run of an activity, counted from when a worker begins it. Then the activity's context
 	// ends, and the attempt fails with orchestration.ErrTimeout unless the activity returns a result within the worker's
-	// CancellationGracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is no
+	// Cancellation.GracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is no
 	// limit.
 	RunTimeout time.Duration
 	// RetryTimeouts also retries attempts that exceeded Timeout, StartTimeout or RunTimeout. By default they end the

@@ -67,7 +67,7 @@ func TestUnreliableStore(t *testing.T) {
 			inner := openStore(t)
 			store := providerfault.New(unstamped{inner}, test.rules...)
 			runWorker(t, store, worker.Options{
-				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease,
+				Leases: worker.Leases{Orchestration: shortLease, Activity: shortLease}, PollTimeout: shortLease,
 			}, def, child, echo)
 			c := client.New(store, client.Options{})
 			run, err := client.Start(t.Context(), c, def, "root", "hi")
@@ -176,7 +176,7 @@ func TestRefusedMetadata(t *testing.T) {
 			func(m provider.ExecutionMetadata) bool {
 				return m.ParentInstanceID != nil || m.OrchestrationName != nil && *m.OrchestrationName == "Nobody"
 			},
-			worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond},
+			worker.Options{Code: worker.Code{UnknownTimeout: 100 * time.Millisecond, Backoff: time.Millisecond}},
 			&unknown, &unknown,
 		},
 	} {
@@ -225,7 +225,7 @@ func TestImpossibleParent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			store := openStore(t)
-			runWorker(t, store, worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond}, callEcho, echo)
+			runWorker(t, store, worker.Options{Code: worker.Code{UnknownTimeout: 100 * time.Millisecond, Backoff: time.Millisecond}}, callEcho, echo)
 			if err := store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{
 				Instance: "i", Orchestration: test.orchestration, ParentInstance: &test.parent, ParentID: new(uint64(2)), ExecutionID: 1,
 			}, 0); err != nil {
@@ -276,7 +276,7 @@ func TestUncommittedTurnsAreLogged(t *testing.T) {
 				}
 			}}, test.rule)
 			stop := runWorker(t, store, worker.Options{
-				Logger: slog.New(slog.NewTextHandler(&log, nil)), OrchestrationLockTimeout: shortLease, PollTimeout: shortLease,
+				Logger: slog.New(slog.NewTextHandler(&log, nil)), Leases: worker.Leases{Orchestration: shortLease}, PollTimeout: shortLease,
 			}, callEcho, echo)
 			run := start(t, store, callEcho, "x")
 			result(t, run)
@@ -307,7 +307,7 @@ func TestStoreThatHangs(t *testing.T) {
 	})
 	var log lockedBuffer
 	stop := runWorker(t, store, worker.Options{
-		OrchestrationLockTimeout: shortLease, ShutdownTimeout: -1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Leases: worker.Leases{Orchestration: shortLease}, ShutdownTimeout: worker.AtOnce, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	}, callEcho, echo)
 	run := start(t, store, callEcho, "x")
 	receive(t, "ack", hanging)
@@ -376,7 +376,7 @@ func TestFrameworkVersionBeforePoison(t *testing.T) {
 	}
 	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
 	stop := runWorker(t, named(store, inner), worker.Options{
-		MaxAttempts: 2, SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}},
+		Limits: worker.Limits{Attempts: 2}, SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}},
 	}, waiting)
 	params := receive(t, "abandon", store.abandoned)
 	stop()
@@ -459,12 +459,12 @@ func TestSessions(t *testing.T) {
 		}
 		return owners, nil
 	})
-	options := worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: 3, MaxSessions: 1}
+	options := worker.Options{OrchestrationConcurrency: worker.None, ActivityConcurrency: 3, Sessions: worker.Sessions{Max: 1}}
 	one, two := options, options
-	one.NodeID, two.NodeID = "one", "two"
+	one.Sessions.NodeID, two.Sessions.NodeID = "one", "two"
 	runWorker(t, store, one, who("one"))
 	runWorker(t, store, two, who("two"))
-	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, def)
 	var runs []*client.Run[[]string]
 	for _, session := range []string{"a", "b", "c", "d"} {
 		run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, session, session)
@@ -513,7 +513,7 @@ func TestSessionsAreKeptUntilTheEnd(t *testing.T) {
 	})
 	def := calling(slow, orchestration.InSession("s"))
 	stop := runWorker(t, store, worker.Options{
-		ShutdownTimeout: time.Minute, SessionLockTimeout: 50 * time.Millisecond, SessionCleanupInterval: 20 * time.Millisecond,
+		ShutdownTimeout: time.Minute, Sessions: worker.Sessions{Lease: 50 * time.Millisecond, CleanupInterval: 20 * time.Millisecond},
 	}, def, slow)
 	run := start(t, store, def, "")
 	receive(t, "activity", running)
@@ -548,7 +548,7 @@ func TestSessionsEndWithTheirWorker(t *testing.T) {
 		return orchestration.Activity(ctx, echo, "again", orchestration.InSession("s")).Await()
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
-		options := worker.Options{SessionLockTimeout: time.Hour}
+		options := worker.Options{Sessions: worker.Sessions{Lease: time.Hour}}
 		stop := runWorker(t, store, options, def, echo)
 		run := start(t, store, def, "")
 		waitForStatus(t, store, run.Instance())

@@ -69,7 +69,7 @@ func TestWorkIsTakenAheadAndHandedBack(t *testing.T) {
 		return in.Width, err
 	})
 	store := &handedBack{Store: openStore(t)}
-	one := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1, ActivityLockTimeout: 5 * time.Minute}
+	one := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1, Leases: worker.Leases{Activity: 5 * time.Minute}}
 	runWorker(t, store, one, fanOut, work)
 	begin := func(in fanned) *client.Run[int] {
 		run, err := client.Start(t.Context(), client.New(store.Store, client.Options{}), fanOut, fmt.Sprint(in), in)

@@ -77,7 +77,7 @@ func testSetAside(t *testing.T, store provider.Provider, db *sql.DB, schema stri
 			t.Fatalf("%d rows were changed, error %v", n, err)
 		}
 	}
-	stop := runWorker(t, store, worker.Options{ActivityConcurrency: -1}, call)
+	stop := runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, call)
 	run := start(t, store, call, "top secret")
 	waitForStatus(t, store, t.Name())
 	stop()

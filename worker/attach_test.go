@@ -76,7 +76,7 @@ const briefLease = 600 * time.Millisecond
 // An activity that runs while the store is away for longer than its lease runs on, and once:
 // it gets the lease of the fetch that brings it back, which is no further attempt, and keeps
 // it from then on. When it has returned meanwhile, or no slot is free to fetch it, what it
-// returned is sent when it comes back (Options.ActivityLockTimeout).
+// returned is sent when it comes back (Leases.Activity).
 func TestRunningActivitiesOutliveAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -98,8 +98,9 @@ func TestRunningActivitiesOutliveAnOutage(t *testing.T) {
 				def := calling(work.Definition, test.call...)
 				logger, told := toldOf(leaseEnded, cameBack)
 				runWorker(t, store, worker.Options{
-					ActivityLockTimeout: briefLease, ActivityConcurrency: test.concurrency, MaxAttempts: 1, Logger: logger, NodeID: "node",
-					PollTimeout: shortLease, OrchestrationLockTimeout: shortLease,
+					Leases: worker.Leases{Activity: briefLease, Orchestration: shortLease}, ActivityConcurrency: test.concurrency,
+					Limits: worker.Limits{Attempts: 1}, Logger: logger, Sessions: worker.Sessions{NodeID: "node"},
+					PollTimeout: shortLease,
 				}, def, work)
 				run := start(t, inner, def, "")
 				receive(t, "activity", work.running)
@@ -134,10 +135,11 @@ func away(t *testing.T, inner provider.Provider, poll time.Duration) (store *out
 	t.Helper()
 	store, work = withOutages(inner), newLongWork()
 	def := calling(work.Definition)
-	runWorker(t, inner, worker.Options{ActivityConcurrency: -1}, def)
+	runWorker(t, inner, worker.Options{ActivityConcurrency: worker.None}, def)
 	logger, told := toldOf(leaseEnded)
 	stop = runWorker(t, store, worker.Options{
-		OrchestrationConcurrency: -1, ActivityLockTimeout: briefLease, CancellationPoll: poll, Logger: logger, PollTimeout: shortLease,
+		OrchestrationConcurrency: worker.None, Leases: worker.Leases{Activity: briefLease},
+		Cancellation: worker.Cancellation{PollInterval: poll}, Logger: logger, PollTimeout: shortLease,
 	}, work)
 	run = start(t, inner, def, "")
 	receive(t, "activity", work.running)
@@ -151,7 +153,7 @@ func away(t *testing.T, inner provider.Provider, poll time.Duration) (store *out
 var polls = []struct {
 	name string
 	poll time.Duration
-}{{"asking", 50 * time.Millisecond}, {"renewing", -1}}
+}{{"asking", 50 * time.Millisecond}, {"renewing", worker.Never}}
 
 // When another worker took the activity meanwhile, the one that ran on is told to stop, and
 // the other's result counts.
@@ -163,7 +165,7 @@ func TestActivityTakenDuringAnOutage(t *testing.T) {
 			onBothStores(t, func(t *testing.T, inner provider.Provider) {
 				store, work, run, _ := away(t, inner, test.poll)
 				running, finish := make(chan uint32, 1), make(chan struct{})
-				runWorker(t, inner, worker.Options{OrchestrationConcurrency: -1},
+				runWorker(t, inner, worker.Options{OrchestrationConcurrency: worker.None},
 					activity.New("Work", func(ctx context.Context, _ string) (string, error) {
 						info, _ := activity.InfoFrom(ctx)
 						running <- info.Attempt
@@ -220,7 +222,7 @@ func TestShutdownWithoutALease(t *testing.T) {
 		}
 		store.comeBack()
 		close(work.finish)
-		runWorker(t, store, worker.Options{OrchestrationConcurrency: -1}, work)
+		runWorker(t, store, worker.Options{OrchestrationConcurrency: worker.None}, work)
 		if got := result(t, run); got != "done" || work.runs.Load() != 2 {
 			t.Errorf("output %q after %d runs", got, work.runs.Load())
 		}

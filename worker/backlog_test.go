@@ -222,7 +222,7 @@ const mortalReader = "reader"
 // it, and outlasts the reading of the whole history.
 func readerOptions(total int) worker.Options {
 	return worker.Options{
-		MaxHistoryEvents: -1, OrchestrationLockTimeout: 500*time.Millisecond + time.Duration(total)*300*time.Microsecond,
+		Limits: worker.Limits{HistoryEvents: worker.Unlimited}, Leases: worker.Leases{Orchestration: 500*time.Millisecond + time.Duration(total)*300*time.Microsecond},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }

@@ -45,7 +45,7 @@ type entry struct {
 	bytes    int
 }
 
-func newCache(options Options) *cache {
+func newCache(options settings) *cache {
 	c := &cache{
 		logger: options.Logger, maxEntries: options.CachedInstances, maxBytes: options.CachedBytes,
 		entries: map[string]*list.Element{},

@@ -13,7 +13,7 @@ import (
 
 // BenchmarkTenThousandInstances measures what a worker holds while 10,000 instances wait for an event after one
 // activity: without a cache, with the default bounds, with 10,000 places and the default
-// CachedBytes, and with 10,000 places and no limit of bytes. It fails when a bound is passed.
+// Cache.Bytes, and with 10,000 places and no limit of bytes. It fails when a bound is passed.
 // Run it with -benchtime 1x.
 func BenchmarkTenThousandInstances(b *testing.B) {
 	const instances = 10_000
@@ -21,10 +21,10 @@ func BenchmarkTenThousandInstances(b *testing.B) {
 		name string
 		Options
 	}{
-		{"none", Options{CachedInstances: -1}},
+		{"none", Options{Cache: Cache{Instances: None}}},
 		{"default", Options{}},
-		{"64MiB", Options{CachedInstances: instances}},
-		{"all", Options{CachedInstances: instances, CachedBytes: -1}},
+		{"64MiB", Options{Cache: Cache{Instances: instances}}},
+		{"all", Options{Cache: Cache{Instances: instances, Bytes: Unlimited}}},
 	} {
 		b.Run(bound.name, func(b *testing.B) {
 			for b.Loop() {

@@ -110,12 +110,12 @@ var addOne = activity.New("AddOne", func(_ context.Context, n int) (int, error) 
 func TestCachedFunctionRunsOnce(t *testing.T) {
 	t.Parallel()
 	cacheStores(t, func(t *testing.T, store provider.Provider) {
-		for cached, want := range map[int]int32{0: 1, -1: 51} {
+		for cached, want := range map[int]int32{0: 1, None: 51} {
 			var runs atomic.Int32
 			def := steps(50, &runs)
 			// One slot, so that a turn seldom overtakes the one before, whose function is put back just after its
 			// commit.
-			_, stop := cacheWorker(t, store, Options{CachedInstances: cached, OrchestrationConcurrency: 1}, nil, def, addOne)
+			_, stop := cacheWorker(t, store, Options{Cache: Cache{Instances: cached}, OrchestrationConcurrency: 1}, nil, def, addOne)
 			run, err := client.Start(t.Context(), client.New(store, client.Options{}), def, fmt.Sprint("cached", cached), 7)
 			if err != nil {
 				t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCachedFunctionRunsOnce(t *testing.T) {
 			}
 			stop()
 			if got := runs.Load(); got < want || cached == 0 && got > want+20 {
-				t.Errorf("CachedInstances %d: the function ran %d times, want %d", cached, got, want)
+				t.Errorf("Cache.Instances %d: the function ran %d times, want %d", cached, got, want)
 			}
 		}
 	})
@@ -158,7 +158,7 @@ func TestRandomEvictions(t *testing.T) {
 		})
 		forget := func() bool { return rand.IntN(3) == 0 }
 		for range 2 {
-			cacheWorker(t, store, Options{CachedInstances: 3}, forget, def, mixed, addOne)
+			cacheWorker(t, store, Options{Cache: Cache{Instances: 3}}, forget, def, mixed, addOne)
 		}
 		c := client.New(store, client.Options{})
 		var all []*client.Run[int]
@@ -282,7 +282,7 @@ func TestUncommittedTurnsAreNotKept(t *testing.T) {
 		var runs atomic.Int32
 		def := steps(20, &runs)
 		// An answer that is lost may have had an activity with it, which nobody gets until its lease ends.
-		options := Options{OrchestrationLockTimeout: 300 * time.Millisecond, ActivityLockTimeout: 300 * time.Millisecond}
+		options := Options{Leases: Leases{Orchestration: 300 * time.Millisecond, Activity: 300 * time.Millisecond}}
 		cacheWorker(t, store, options, nil, def, addOne)
 		run, err := client.Start(t.Context(), client.New(inner, client.Options{}), def, "steps", 0)
 		if err != nil {
@@ -343,11 +343,11 @@ func (s evicting) FetchOrchestrationItem(ctx context.Context, params provider.Fe
 	return fetched, err
 }
 
-// No more than CachedInstances are kept, the last used ones, nor more than CachedBytes; all
+// No more than Cache.Instances are kept, the last used ones, nor more than Cache.Bytes; all
 // others and, at the worker's end, all have run their deferred calls.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	for _, options := range []Options{{CachedInstances: 3}, {CachedBytes: 3 * 10 << 10}} {
+	for _, options := range []Options{{Cache: Cache{Instances: 3}}, {Cache: Cache{Bytes: 3 * 10 << 10}}} {
 		store, err := sqlite.OpenMemory(t.Context(), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -406,7 +406,7 @@ func TestEvictedFunctionThatBlocks(t *testing.T) {
 	})
 	var log syncedBuffer
 	w, stop := cacheWorker(t, store, Options{
-		CachedInstances: 1, OrchestrationConcurrency: 1, BlockedTimeout: 50 * time.Millisecond,
+		Cache: Cache{Instances: 1}, OrchestrationConcurrency: 1, Limits: Limits{BlockedTime: 50 * time.Millisecond},
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	}, nil, def)
 	for i := range 5 {

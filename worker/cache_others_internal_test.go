@@ -40,7 +40,7 @@ func (s *pausing) FetchOrchestrationItem(ctx context.Context, params provider.Fe
 
 // often asks the store so often that it can be paused at any time.
 func often() Options {
-	return Options{PollTimeout: time.Millisecond, MaxAttempts: 3}
+	return Options{PollTimeout: time.Millisecond, Limits: Limits{Attempts: 3}}
 }
 
 // What another worker did meanwhile, a worker that comes back to the instance replays.
@@ -193,7 +193,7 @@ func (k *kept) send(t *testing.T) {
 func (k *kept) giveBack(t *testing.T) {
 	t.Helper()
 	k.send(t)
-	for range often().MaxAttempts {
+	for range often().Limits.Attempts {
 		fetched, err := k.store.Provider.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
 			LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: k.rounds.Name(), Version: "1.0.0"}),
 		})
@@ -220,7 +220,7 @@ func (k *kept) failure(t *testing.T) *client.FailedError {
 func (k *kept) isPoisoned(t *testing.T) {
 	t.Helper()
 	failed := k.failure(t)
-	if poison, ok := failed.Details.(provider.Poison); !ok || poison.AttemptCount != often().MaxAttempts+1 {
+	if poison, ok := failed.Details.(provider.Poison); !ok || int(poison.AttemptCount) != often().Limits.Attempts+1 {
 		t.Errorf("ended with %v, want poison", failed)
 	}
 }

@@ -30,9 +30,9 @@ func canary(t *testing.T, store provider.Provider, old, instances int) {
 		return orchestration.Activity(ctx, attempt, "").Await()
 	}).WithVersion("2.0.0")
 	// Leases that a busy machine does not outlast: their end would cost an attempt, too.
-	options := worker.Options{MaxAttempts: 1, OrchestrationLockTimeout: time.Minute, ActivityLockTimeout: time.Minute}
+	options := worker.Options{Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: time.Minute, Activity: time.Minute}}
 	runWorker(t, store, options, before, after, attempt)
-	options.OrchestrationConcurrency, options.ActivityConcurrency = 1, -1
+	options.OrchestrationConcurrency, options.ActivityConcurrency = 1, worker.None
 	for range old {
 		runWorker(t, store, options, before)
 	}
@@ -103,7 +103,7 @@ func TestDifferentActivitiesOnDifferentWorkers(t *testing.T) {
 			second, err := two.Await()
 			return first + ", " + second, err
 		})
-		options := worker.Options{MaxAttempts: 1, OrchestrationLockTimeout: time.Minute, ActivityLockTimeout: time.Minute}
+		options := worker.Options{Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: time.Minute, Activity: time.Minute}}
 		runWorker(t, store, options, both, left)
 		runWorker(t, store, options, both, right)
 		c := client.New(store, client.Options{})

@@ -44,7 +44,7 @@ func TestCancelledInstanceEndsItsActivities(t *testing.T) {
 	store := openStore(t)
 	work := newObedient("Work")
 	def := calling(work.Definition)
-	stop := runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, Logger: slog.New(slog.NewTextHandler(&log, nil))}, def, work)
+	stop := runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: shortLease}, Logger: slog.New(slog.NewTextHandler(&log, nil))}, def, work)
 	run := start(t, store, def, "")
 	receive(t, "activity", work.running)
 	if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "user"); err != nil {
@@ -72,7 +72,7 @@ func TestDroppedActivityIsToldToStop(t *testing.T) {
 		orchestration.SelectAndDrop(loser, event)
 		return orchestration.NewEvent[string]("go").Wait(ctx).Await()
 	})
-	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease}, def, work)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: shortLease}}, def, work)
 	run := start(t, store, def, "")
 	waitForStatus(t, store, run.Instance())
 	receive(t, "activity", work.running)
@@ -95,7 +95,7 @@ func TestDeafActivityLosesItsSlot(t *testing.T) {
 	})
 	def := calling(deaf)
 	runWorker(t, store, worker.Options{
-		ActivityConcurrency: 1, ActivityLockTimeout: shortLease, CancellationGracePeriod: time.Millisecond,
+		ActivityConcurrency: 1, Leases: worker.Leases{Activity: shortLease}, Cancellation: worker.Cancellation{GracePeriod: time.Millisecond},
 	}, def, deaf, callEcho, echo)
 	run := start(t, store, def, "")
 	receive(t, "activity", running)
@@ -152,7 +152,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 				return "done", nil
 			})
 			def := calling(long)
-			runWorker(t, store, worker.Options{ActivityLockTimeout: 1500 * time.Millisecond}, def, long)
+			runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: 1500 * time.Millisecond}}, def, long)
 			if got := result(t, start(t, store, def, "")); got != "done" || runs.Load() != 1 {
 				t.Errorf("output %q after %d runs", got, runs.Load())
 			}
@@ -176,7 +176,7 @@ func TestTurnLeaseIsRenewed(t *testing.T) {
 		}
 		return "done", nil
 	})
-	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, OrchestrationLockTimeout: 400 * time.Millisecond}, def)
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, Leases: worker.Leases{Orchestration: 400 * time.Millisecond}}, def)
 	if got := result(t, start(t, store, def, "")); got != "done" || runs != 1 {
 		t.Errorf("output %q after %d runs", got, runs)
 	}
@@ -199,7 +199,7 @@ func TestLostActivityLease(t *testing.T) {
 		return "first", nil
 	})
 	flow := calling(def)
-	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, ActivityConcurrency: 1}, flow, def)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: shortLease}, ActivityConcurrency: 1}, flow, def)
 	if got := result(t, start(t, store, flow, "")); got != "second" {
 		t.Errorf("output = %q", got)
 	}
@@ -229,7 +229,7 @@ func TestLostTurnLease(t *testing.T) {
 		}
 		return "second", nil
 	})
-	runWorker(t, store, worker.Options{OrchestrationLockTimeout: shortLease}, def)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Orchestration: shortLease}}, def)
 	if got := result(t, start(t, store, def, "")); got != "second" {
 		t.Errorf("output = %q", got)
 	}

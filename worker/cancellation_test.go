@@ -119,10 +119,10 @@ func TestCancellationIsToldAtOnce(t *testing.T) {
 	onBothStores(t, func(t *testing.T, inner provider.Provider) {
 		store, committed := commits(inner)
 		def, work, running, ended := racer()
-		options := worker.Options{ActivityLockTimeout: time.Minute, CancellationPoll: -1}
+		options := worker.Options{Leases: worker.Leases{Activity: time.Minute}, Cancellation: worker.Cancellation{PollInterval: worker.Never}}
 		turns, activities := options, options
 		turns.Hook = hook.None{} // a store with a hook is the same store
-		turns.ActivityConcurrency, activities.OrchestrationConcurrency = -1, -1
+		turns.ActivityConcurrency, activities.OrchestrationConcurrency = worker.None, worker.None
 		runWorker(t, store, turns, def)
 		runWorker(t, store, activities, work)
 		delays := cancelMany(t, inner, cancellations(t), 1, committed, running, ended)
@@ -165,7 +165,7 @@ func twice(t *testing.T, test func(t *testing.T, one, two provider.Provider)) {
 	})
 }
 
-// What another process cancels is told within Options.CancellationPoll, although the lease
+// What another process cancels is told within Cancellation.PollInterval, although the lease
 // is not renewed for most of a minute.
 func TestCancellationIsToldToOtherProcesses(t *testing.T) {
 	t.Parallel()
@@ -173,14 +173,17 @@ func TestCancellationIsToldToOtherProcesses(t *testing.T) {
 		store, committed := commits(one)
 		def, work, running, ended := racer()
 		slots := 4
-		activities := worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: slots, ActivityLockTimeout: time.Minute, CancellationPoll: 50 * time.Millisecond}
+		activities := worker.Options{
+			OrchestrationConcurrency: worker.None, ActivityConcurrency: slots, Leases: worker.Leases{Activity: time.Minute},
+			Cancellation: worker.Cancellation{PollInterval: 50 * time.Millisecond},
+		}
 		rig := os.Getenv("DUROXIDE_CANCELLATIONS") != ""
 		if rig {
-			activities.CancellationPoll = 0 // the default
+			activities.Cancellation.PollInterval = 0 // the default
 			slots = 100
 			activities.ActivityConcurrency = slots
 		}
-		runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+		runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, def)
 		runWorker(t, two, activities, work)
 		delays := cancelMany(t, one, cancellations(t), slots, committed, running, ended)
 		if most := delays[len(delays)-1]; rig && most > 3*time.Second {
@@ -201,7 +204,7 @@ func TestIdleWorkersAskNothing(t *testing.T) {
 		}})
 		def, work, running, ended := racer()
 		const poll = 5 * time.Millisecond
-		runWorker(t, store, worker.Options{CancellationPoll: poll}, def, work, callEcho, echo, waiting)
+		runWorker(t, store, worker.Options{Cancellation: worker.Cancellation{PollInterval: poll}}, def, work, callEcho, echo, waiting)
 		run := start(t, inner, waiting, "")
 		waitForStatus(t, inner, run.Instance())
 		for range 3 { // a signal that time for many questions has passed

@@ -84,8 +84,8 @@ func TestChaos(t *testing.T) {
 		providerfault.Rule{If: oneIn(4, others...), Fault: providerfault.Fault{Fail: providerfault.Busy()}},
 	)
 	options := worker.Options{
-		OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease,
-		ShutdownTimeout: -1, MaxAttempts: 1000,
+		Leases: worker.Leases{Orchestration: shortLease, Activity: shortLease}, PollTimeout: shortLease,
+		ShutdownTimeout: worker.AtOnce, Limits: worker.Limits{Attempts: 1000},
 	}
 	for range workers {
 		runWorker(t, store, options, def, child, add)
@@ -176,7 +176,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 	watched := providerfault.New(store, providerfault.Rule{
 		Operation: providerfault.AbandonOrchestrationItem, If: func(providerfault.Call) bool { abandoned <- struct{}{}; return false },
 	})
-	stop := runWorker(t, unselecting{watched}, worker.Options{UnregisteredBackoff: 50 * time.Millisecond, UnregisteredBackoffMax: 50 * time.Millisecond}, first)
+	stop := runWorker(t, unselecting{watched}, worker.Options{Code: worker.Code{Backoff: 50 * time.Millisecond, MaxBackoff: 50 * time.Millisecond}}, first)
 	run := start(t, store, first, "")
 	waitForStatus(t, store, run.Instance())
 	raise(t, store, run.Instance(), "go")
@@ -200,7 +200,7 @@ func TestNextExecutionThatNobodyRuns(t *testing.T) {
 		return "", orchestration.ContinueAsNewVersion(ctx, "2.0.0", "")
 	})
 	family := parent(child)
-	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond, UnknownCodeTimeout: 200 * time.Millisecond}, family, child)
+	runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond, UnknownTimeout: 200 * time.Millisecond}}, family, child)
 	run := start(t, store, family, "")
 	if got := failure(t, run).DisplayMessage(); !strings.Contains(got, `orchestration "Child" version 2.0.0`) || !strings.HasSuffix(got, ": 1.0.0") {
 		t.Errorf("the parent fails with %s", got)
@@ -221,7 +221,7 @@ func TestDeletedInstance(t *testing.T) {
 	store := openStore(t)
 	work := newObedient("Work")
 	def := calling(work.Definition)
-	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease}, def, work)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: shortLease}}, def, work)
 	run := start(t, store, def, "")
 	receive(t, "activity", work.running)
 	if _, err := store.Admin().DeleteInstance(t.Context(), run.Instance(), true); err != nil {

@@ -53,7 +53,7 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, inner provider.Provider) {
 				store := providerfault.New(inner, test.rules...)
-				options := worker.Options{OrchestrationLockTimeout: shortLease, MaxAttempts: 2}
+				options := worker.Options{Leases: worker.Leases{Orchestration: shortLease}, Limits: worker.Limits{Attempts: 2}}
 				runWorker(t, store, options, leaving, waiting)
 				letParentEnd(t, inner, test.ending)
 				child := failure(t, client.Attach[string](client.New(inner, client.Options{}), "child"))
@@ -187,7 +187,7 @@ func TestChildrenOfAnUnreadableParentAreCancelled(t *testing.T) {
 		waitForStatus(t, store, "child")
 		stop()
 		raise(t, store, "parent", "go")
-		runWorker(t, named(unreadable{store, "parent"}, store), worker.Options{MaxAttempts: 1, FailMisfits: true}, leaving, waiting)
+		runWorker(t, named(unreadable{store, "parent"}, store), worker.Options{Limits: worker.Limits{Attempts: 1}, Code: worker.Code{FailMisfits: true}}, leaving, waiting)
 		if got := failure(t, client.Attach[string](c, "child")).DisplayMessage(); got != "canceled: parent ended" {
 			t.Errorf("the child ended with %q", got)
 		}

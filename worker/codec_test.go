@@ -90,11 +90,11 @@ var rotating = orchestration.New("Rotating", func(ctx *orchestration.Context, al
 func TestKeysRotateUnderRunningInstances(t *testing.T) {
 	t.Parallel()
 	twice(t, func(t *testing.T, one, two provider.Provider) {
-		for name, cached := range map[string]int{"cached": 0, "replayed": -1} {
+		for name, cached := range map[string]int{"cached": 0, "replayed": worker.None} {
 			t.Run(name, func(t *testing.T) {
 				keys := newKeyring(t, key("1"))
 				c := newCodec(t, codec.Compress(100), codec.Encrypt(keys))
-				options := worker.Options{Codec: c, CachedInstances: cached}
+				options := worker.Options{Codec: c, Cache: worker.Cache{Instances: cached}}
 				runWorker(t, one, options, rotating, echo)
 				runWorker(t, two, options, rotating, echo)
 				clients := client.New(one, client.Options{Codec: c})
@@ -187,7 +187,7 @@ func TestUndecodableIsHeld(t *testing.T) {
 		"an activity": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
 			changed, leave := store.(provider.Store).InstanceChanged("i")
 			defer leave()
-			stop := runWorker(t, store, worker.Options{Codec: old, ActivityConcurrency: -1}, callEcho)
+			stop := runWorker(t, store, worker.Options{Codec: old, ActivityConcurrency: worker.None}, callEcho)
 			run, err := client.Start(t.Context(), client.New(store, client.Options{Codec: old}), callEcho, "i", "hello")
 			if err != nil {
 				t.Fatal(err)
@@ -217,8 +217,8 @@ func TestUndecodableIsHeld(t *testing.T) {
 			run, want := test.prepare(t, store)
 			logger, lines := awaitLog("can decode its payloads")
 			stop := runWorker(t, store, worker.Options{
-				Codec: test.codec, Logger: logger, MaxAttempts: 2,
-				UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Millisecond,
+				Codec: test.codec, Logger: logger, Limits: worker.Limits{Attempts: 2},
+				Code: worker.Code{Backoff: time.Millisecond, MaxBackoff: time.Millisecond},
 			}, callEcho, echo, readsKey)
 			for range 5 { // more often than an attempt is allowed
 				if line := receive(t, "the log tells of it", lines); !strings.Contains(line, test.says) || strings.Contains(line, "hello") {
@@ -230,7 +230,7 @@ func TestUndecodableIsHeld(t *testing.T) {
 			if isTurn := test.says != "an activity waits"; err != nil || isTurn != (held != nil) || isTurn && !strings.Contains(held.Reason, strings.ReplaceAll(test.says, `\`, "")) {
 				t.Errorf("held: %+v, %v", held, err)
 			}
-			runWorker(t, store, worker.Options{Codec: both, MaxAttempts: 2}, callEcho, echo, readsKey)
+			runWorker(t, store, worker.Options{Codec: both, Limits: worker.Limits{Attempts: 2}}, callEcho, echo, readsKey)
 			c := client.New(store, client.Options{Codec: both})
 			if got := result(t, client.Attach[string](c, run.Instance())); got != want {
 				t.Errorf("the result is %q, want %q", got, want)
@@ -273,7 +273,7 @@ func TestUnencodableIsTriedAgain(t *testing.T) {
 	}
 	failures.Store(9) // the first turn cannot be encoded for longer than its lease lasts
 	runWorker(t, store, worker.Options{
-		Codec: c, MaxAttempts: 1, OrchestrationLockTimeout: time.Second,
+		Codec: c, Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: time.Second},
 	}, def, counting)
 	if got := result(t, run); got != "hello" || calls.Load() != 1 {
 		t.Errorf("the result is %q after %d calls", got, calls.Load())
@@ -385,7 +385,7 @@ func TestUndecodableIsToldEverMoreRarely(t *testing.T) {
 			}
 			logger, lines := awaitLog("can decode its payloads")
 			runWorker(t, store, worker.Options{
-				Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("2")))).ReadOnly(), Logger: logger, UnregisteredBackoff: time.Millisecond,
+				Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("2")))).ReadOnly(), Logger: logger, Code: worker.Code{Backoff: time.Millisecond},
 			}, readsKey)
 			for _, want := range []string{
 				"tries=1 retry_in=1ms next_line_after=2", "tries=2 retry_in=2ms next_line_after=4",

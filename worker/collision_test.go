@@ -107,7 +107,7 @@ func TestCollidingStartsOfANewInstance(t *testing.T) {
 		return orchestration.SubOrchestration(ctx, child, who, orchestration.WithInstanceID("shared")).Await()
 	})
 	store := openStore(t)
-	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, family)
+	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 1000}}, family)
 	var runs []*client.Run[string]
 	for _, who := range []string{"one", "two"} {
 		run, err := client.Start(t.Context(), client.New(store, client.Options{}), family, who, who)
@@ -201,7 +201,7 @@ func TestNoticesOutliveAFailure(t *testing.T) {
 				Fault: providerfault.Fault{Fail: providerfault.Refused()},
 			},
 		},
-		{name: "code that nobody has", options: worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond}},
+		{name: "code that nobody has", options: worker.Options{Code: worker.Code{UnknownTimeout: 100 * time.Millisecond, Backoff: time.Millisecond}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -77,8 +77,8 @@ func ExampleWorker_Run() {
 func ExampleOptions_tags() {
 	gpu, err := provider.Tags("gpu")
 	check(err)
-	there := worker.Options{Tags: gpu, OrchestrationConcurrency: -1} // the machine with the card
-	elsewhere := worker.Options{}                                    // every other
+	there := worker.Options{Tags: gpu, OrchestrationConcurrency: worker.None} // the machine with the card
+	elsewhere := worker.Options{}                                             // every other
 	tag := "gpu"
 	fmt.Println(there.Tags.Matches(&tag), there.Tags.Matches(nil))
 	fmt.Println(elsewhere.Tags.Matches(&tag), elsewhere.Tags.Matches(nil))

@@ -74,7 +74,7 @@ func TestHeartbeatOfAStoppedWorker(t *testing.T) {
 		def := calling(rows)
 		run := start(t, store, def, "")
 		for range 2 {
-			stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1}, def, rows)
+			stop := runWorker(t, store, worker.Options{ShutdownTimeout: worker.AtOnce}, def, rows)
 			receive(t, "the activity runs", i.began)
 			stop()
 		}
@@ -181,7 +181,7 @@ func TestHeartbeatOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	const secret = "row of Ada Lovelace"
 	store := openStore(t)
-	options := worker.Options{Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("a")))), ShutdownTimeout: -1}
+	options := worker.Options{Codec: newCodec(t, codec.Encrypt(newKeyring(t, key("a")))), ShutdownTimeout: worker.AtOnce}
 	logger, leaked := awaitLog(secret)
 	options.Logger = logger
 	var i importer
@@ -257,7 +257,7 @@ func TestHeartbeatsThatFail(t *testing.T) {
 			rows := i.definition()
 			def := calling(rows)
 			run := start(t, store, def, "")
-			stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1, Hook: kept, Logger: logger}, def, rows)
+			stop := runWorker(t, store, worker.Options{ShutdownTimeout: worker.AtOnce, Hook: kept, Logger: logger}, def, rows)
 			receive(t, "the activity runs", i.began)
 			receive(t, "the store has failed", i.began)
 			stop()

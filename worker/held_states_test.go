@@ -165,8 +165,8 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 func (f *heldFleet) run(release []worker.Registrable, during func(c *client.Client)) {
 	f.t.Helper()
 	stop := runWorker(f.t, f.store, worker.Options{
-		ActivityConcurrency: 2 * f.each, UnregisteredBackoff: f.day / 8, UnregisteredBackoffMax: f.day / 8, QuietTime: -1,
-		CancellationPoll: -1, PollTimeout: f.day, SessionCleanupInterval: f.day,
+		ActivityConcurrency: 2 * f.each, Code: worker.Code{Backoff: f.day / 8, MaxBackoff: f.day / 8}, QuietTime: worker.Never,
+		Cancellation: worker.Cancellation{PollInterval: worker.Never}, PollTimeout: f.day, Sessions: worker.Sessions{CleanupInterval: f.day},
 	}, release...)
 	defer stop()
 	during(client.New(f.store, client.Options{}))
@@ -371,7 +371,7 @@ func TestMissingVersion(t *testing.T) {
 		begun(t, store, "x")
 		stop()
 		looks := make(chan provider.AbandonParams, 256)
-		stop = runWorker(t, handsBack{unselecting{store}, looks}, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1}, order("2.0.0"))
+		stop = runWorker(t, handsBack{unselecting{store}, looks}, worker.Options{Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 1}}, order("2.0.0"))
 		if err := client.RaiseEvent(t.Context(), c, orchestration.NewEvent[string]("paid"), "x", "yes"); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func holding(t *testing.T, store provider.Provider, log io.Writer) (w *worker.Wo
 	t.Helper()
 	given = make(chan provider.AbandonParams, 256)
 	w, err := worker.New(named(handsBack{store, given}, store), worker.Options{
-		UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
+		Code: worker.Code{Backoff: time.Millisecond, MaxBackoff: time.Hour}, Limits: worker.Limits{Attempts: 1},
 		Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err == nil {
@@ -108,7 +108,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 		stop()
 		send("first")
 		given := make(chan provider.AbandonParams, 256)
-		stop = runWorker(t, named(handsBack{store, given}, store), worker.Options{UnregisteredBackoff: time.Hour},
+		stop = runWorker(t, named(handsBack{store, given}, store), worker.Options{Code: worker.Code{Backoff: time.Hour}},
 			orchestration.New("Ordered", func(ctx *orchestration.Context, _ string) (string, error) {
 				return orchestration.Activity(ctx, echo, "").Await()
 			}), echo)
@@ -129,7 +129,7 @@ func TestHeldInstanceIsRetried(t *testing.T) {
 	store, run := leftWaiting(t)
 	c, instance := client.New(store, client.Options{}), run.Instance()
 	given := make(chan provider.AbandonParams, 256)
-	stop := runWorker(t, named(handsBack{store, given}, store), worker.Options{UnregisteredBackoff: time.Hour}, changed, echo)
+	stop := runWorker(t, named(handsBack{store, given}, store), worker.Options{Code: worker.Code{Backoff: time.Hour}}, changed, echo)
 	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) {
 		t.Errorf("retrying what waits: %v", err)
 	}
@@ -180,7 +180,7 @@ func TestMisfitsFailIfAsked(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
 	raise(t, store, run.Instance(), "go")
-	runWorker(t, store, worker.Options{FailMisfits: true}, changed, echo)
+	runWorker(t, store, worker.Options{Code: worker.Code{FailMisfits: true}}, changed, echo)
 	if details, ok := failure(t, run).(provider.Configuration); !ok || !strings.HasPrefix(details.DisplayMessage(), "nondeterministic: history has event 2") {
 		t.Errorf("%+v", details)
 	}

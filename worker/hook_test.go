@@ -149,7 +149,7 @@ func expectConnected(t *testing.T, spans []span) {
 // because of a replay.
 func TestOneConnectedTrace(t *testing.T) {
 	t.Parallel()
-	for name, cached := range map[string]int{"cached": 0, "replayed": -1} {
+	for name, cached := range map[string]int{"cached": 0, "replayed": worker.None} {
 		for _, pause := range []string{"traced", "without hook"} {
 			t.Run(name+", "+pause, func(t *testing.T) {
 				t.Parallel()
@@ -191,7 +191,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 	})
 	before, after := &tracer{prefix: "a"}, &tracer{prefix: "b"}
 	definitions := []worker.Registrable{parent, child, flaky, echo}
-	stop := runWorker(t, store, worker.Options{Hook: before, CachedInstances: cached}, definitions...)
+	stop := runWorker(t, store, worker.Options{Hook: before, Cache: worker.Cache{Instances: cached}}, definitions...)
 	c := client.New(store, client.Options{Hook: before})
 	run, err := client.Start(t.Context(), c, parent, "p", 1)
 	if err != nil {
@@ -199,7 +199,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 	}
 	waitForStatus(t, store, "p")
 	stop()
-	options := worker.Options{CachedInstances: cached}
+	options := worker.Options{Cache: worker.Cache{Instances: cached}}
 	if traced {
 		options.Hook = after
 	}
@@ -321,7 +321,9 @@ func TestHookIsToldOfTurnsGivenUp(t *testing.T) {
 		return "", nil
 	})
 	t.Cleanup(func() { close(waits) })
-	stop := runWorker(t, store, worker.Options{Hook: traced, BlockedTimeout: 10 * time.Millisecond, MaxAttempts: 2, UnregisteredBackoff: time.Millisecond}, blocks)
+	stop := runWorker(t, store, worker.Options{
+		Hook: traced, Limits: worker.Limits{BlockedTime: 10 * time.Millisecond, Attempts: 2}, Code: worker.Code{Backoff: time.Millisecond},
+	}, blocks)
 	failure(t, start(t, store, blocks, ""))
 	stop()
 	got := spanNames(traced.all(t))
@@ -503,8 +505,8 @@ func TestHookIsToldOfWhatIsNotRun(t *testing.T) {
 	def := orchestration.New("Plain", func(*orchestration.Context, string) (string, error) { return "", nil })
 	callEndless := calling(endless)
 	stop := runWorker(t, unselecting{store}, worker.Options{
-		Hook: heard, MaxAttempts: 1, OrchestrationLockTimeout: shortLease, PollTimeout: 10 * time.Millisecond,
-		UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
+		Hook: heard, Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: shortLease}, PollTimeout: 10 * time.Millisecond,
+		Code: worker.Code{Backoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, UnknownTimeout: 300 * time.Millisecond},
 	}, def, callEcho, callEndless, endless)
 	c := client.New(store, client.Options{})
 	for instance, name := range map[string]string{

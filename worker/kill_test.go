@@ -110,7 +110,7 @@ func mortal(path, dies string) error {
 	fragile.left.Store(at)
 	const lease = 200 * time.Millisecond
 	w, err := worker.New(store, worker.Options{
-		OrchestrationLockTimeout: lease, ActivityLockTimeout: lease, Hook: fragile, Logger: slog.New(slog.DiscardHandler),
+		Leases: worker.Leases{Orchestration: lease, Activity: lease}, Hook: fragile, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func TestKeyOfWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	store := &noKV{Store: openStore(t), err: provider.Retryable("get_kv_value", "the connection is lost", errors.New("reset"))}
 	store.failures.Store(3)
-	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond}, reading)
+	runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond}}, reading)
 	if result(t, start(t, store, reading, "")) {
 		t.Error("there is a key of nobody")
 	}
@@ -73,7 +73,7 @@ func TestHandedBackActivityRunsAgain(t *testing.T) {
 	inner := &noKV{Store: openStore(t), err: provider.Retryable("get_kv_value", "the connection is lost", errors.New("reset"))}
 	inner.failures.Store(1)
 	store := handsBackSlowly{noKV: inner, reads: make(chan struct{}, 1)}
-	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond}, reading)
+	runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond}}, reading)
 	run := start(t, store, reading, "")
 	<-store.reads // the one that fails; the hand-back waits for the next
 	if result(t, run) {

@@ -122,7 +122,7 @@ func TestActivityThatRunsTooLong(t *testing.T) {
 				t.Parallel()
 				work := activity.New(name, func(ctx context.Context, _ string) (string, error) { return c.run(ctx) })
 				def := calling(work, orchestration.WithRetry(retry.Policy{MaxAttempts: 1, RunTimeout: c.timeout}))
-				runWorker(t, store, worker.Options{CancellationGracePeriod: 20 * time.Millisecond}, def, work)
+				runWorker(t, store, worker.Options{Cancellation: worker.Cancellation{GracePeriod: 20 * time.Millisecond}}, def, work)
 				run := start(t, store, def, "")
 				got, err := run.Wait(deadline(t))
 				if err != nil {
@@ -199,7 +199,7 @@ func TestActivityThatWasHandedBackIsNotLate(t *testing.T) {
 			})
 			def := calling(rows, orchestration.WithRetry(retry.Policy{StartTimeout: time.Hour}))
 			run := start(t, store, def, "")
-			stop := runWorker(t, named(waited{store, 0}, store), worker.Options{ShutdownTimeout: -1}, def, rows)
+			stop := runWorker(t, named(waited{store, 0}, store), worker.Options{ShutdownTimeout: worker.AtOnce}, def, rows)
 			receive(t, "the activity runs", began)
 			stop()
 			began <- struct{}{}

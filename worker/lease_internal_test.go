@@ -14,7 +14,7 @@ import (
 // §7.1: 1, 2, 4, 8, 16, 32, 60, 60 … s.
 func TestUnregisteredDelay(t *testing.T) {
 	t.Parallel()
-	options, err := Options{}.withDefaults()
+	options, err := Options{}.resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestUnregisteredDelay(t *testing.T) {
 func TestLongUnregisteredDelay(t *testing.T) {
 	t.Parallel()
 	for _, backoff := range []time.Duration{math.MaxInt64/64 + 1, math.MaxInt64/2 + 1, math.MaxInt64} {
-		options, err := Options{UnregisteredBackoff: backoff, UnregisteredBackoffMax: math.MaxInt64}.withDefaults()
+		options, err := Options{Code: Code{Backoff: backoff, MaxBackoff: math.MaxInt64}}.resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,31 +43,6 @@ func TestLongUnregisteredDelay(t *testing.T) {
 		if got := w.unregisteredDelay(7); got != math.MaxInt64 {
 			t.Errorf("the seventh delay of %v is %v", backoff, got)
 		}
-	}
-}
-
-// The defaults are the contract's (§7.1).
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	got, err := Options{}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.Logger = nil
-	want := Options{
-		OrchestrationConcurrency: 2, ActivityConcurrency: 2,
-		OrchestrationLockTimeout: 5 * time.Second, OrchestrationRenewalBuffer: 2 * time.Second,
-		ActivityLockTimeout: 30 * time.Second, ActivityRenewalBuffer: 5 * time.Second,
-		PollTimeout: 30 * time.Second,
-		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
-		BlockedTimeout: time.Second, MaxTurnActions: 10_000, MaxHistoryEvents: 50_000, MaxHistoryBytes: 64 << 20, MaxNesting: 100, CachedInstances: 1000, CachedBytes: 64 << 20, QuietTime: 5 * time.Minute,
-		CancellationPoll: 2 * time.Second, CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
-		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 32}}},
-		MaxSessions:       10, SessionLockTimeout: 30 * time.Second, SessionRenewalBuffer: 5 * time.Second,
-		SessionIdleTimeout: 5 * time.Minute, SessionCleanupInterval: 5 * time.Minute,
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(provider.TagFilter{})); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
 }
 
@@ -102,7 +77,7 @@ func TestWorkerIDsDoNotCollide(t *testing.T) {
 			t.Error("slots share an id")
 		}
 	}
-	node := &Worker{options: Options{NodeID: "n"}}
+	node := &Worker{options: settings{NodeID: "n"}}
 	if node.slotID(3) != "work-3-n" || node.ownerID(node.slotID(3)) != "n" {
 		t.Errorf("%s owns as %s", node.slotID(3), node.ownerID(node.slotID(3)))
 	}

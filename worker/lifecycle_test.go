@@ -26,24 +26,24 @@ func TestInvalidOptions(t *testing.T) {
 		options worker.Options
 		want    string
 	}{
-		{"negative lease", worker.Options{ActivityLockTimeout: -1}, "ActivityLockTimeout is negative"},
-		{"no lease to speak of", worker.Options{ActivityLockTimeout: 1}, "ActivityLockTimeout (1ns) is shorter than a millisecond"},
+		{"negative lease", worker.Options{Leases: worker.Leases{Activity: -1}}, "Leases.Activity is negative (-1ns)"},
+		{"no lease to speak of", worker.Options{Leases: worker.Leases{Activity: 1}}, "Leases.Activity is 1ns; the least is 1ms"},
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
-		{"negative limit", worker.Options{MaxHistoryBytes: -2}, "MaxHistoryBytes is negative (-2); only -1 has a meaning"},
+		{"negative limit", worker.Options{Limits: worker.Limits{HistoryBytes: -2}}, "Limits.HistoryBytes is negative (-2); the only negative value that it takes is worker.Unlimited"},
 		{"negative concurrency", worker.Options{OrchestrationConcurrency: -7}, "OrchestrationConcurrency is negative (-7)"},
-		{"more turns than memory", worker.Options{OrchestrationConcurrency: 1 << 30}, "OrchestrationConcurrency is 1073741824; a worker runs 100000 at the most"},
-		{"more activities than memory", worker.Options{ActivityConcurrency: 100_001}, "ActivityConcurrency is 100001; a worker runs 100000 at the most"},
-		{"negative wait for code", worker.Options{UnknownCodeTimeout: -2}, "UnknownCodeTimeout is negative (-2ns)"},
-		{"negative patience", worker.Options{BlockedTimeout: -time.Second}, "BlockedTimeout is negative"},
+		{"more turns than memory", worker.Options{OrchestrationConcurrency: 1 << 30}, "OrchestrationConcurrency is 1073741824; the most is 100000"},
+		{"more activities than memory", worker.Options{ActivityConcurrency: 100_001}, "ActivityConcurrency is 100001; the most is 100000"},
+		{"negative wait for code", worker.Options{Code: worker.Code{UnknownTimeout: -2}}, "Code.UnknownTimeout is negative (-2ns)"},
+		{"negative patience", worker.Options{Limits: worker.Limits{BlockedTime: -time.Second}}, "Limits.BlockedTime is negative (-1s)"},
 		{
 			"a back-off that shrinks",
-			worker.Options{UnregisteredBackoff: time.Minute, UnregisteredBackoffMax: time.Second},
-			"UnregisteredBackoffMax (1s) is shorter than UnregisteredBackoff (1m0s)",
+			worker.Options{Code: worker.Code{Backoff: time.Minute, MaxBackoff: time.Second}},
+			"Code.MaxBackoff (1s) is shorter than Code.Backoff (1m0s)",
 		},
 		{
 			"a buffer longer than its lease",
-			worker.Options{ActivityRenewalBuffer: time.Minute},
-			"ActivityRenewalBuffer (1m0s) must be shorter than ActivityLockTimeout (30s)",
+			worker.Options{Leases: worker.Leases{ActivityRenewalBuffer: time.Minute}},
+			"Leases.ActivityRenewalBuffer (1m0s) must be shorter than Leases.Activity (30s)",
 		},
 		{"no version", worker.Options{SupportedVersions: []provider.VersionRange{}}, "SupportedVersions is empty"},
 		{
@@ -56,25 +56,25 @@ func TestInvalidOptions(t *testing.T) {
 			worker.Options{ActivityRetry: &retry.Policy{Jitter: 2}},
 			"ActivityRetry: retry.Policy: Jitter is 2",
 		},
-		{"no patience", worker.Options{BlockedTimeout: 1}, "BlockedTimeout (1ns) is shorter than a millisecond"},
-		{"a name with NUL", worker.Options{NodeID: "a\x00"}, `NodeID "a\x00" must be valid UTF-8 without NUL`},
-		{"a name that is no text", worker.Options{NodeID: "a\xff"}, `NodeID "a\xff" must be valid UTF-8 without NUL`},
-		{"a long name", worker.Options{NodeID: strings.Repeat("n", 257)}, "NodeID has 257 bytes; at most 256 are allowed"},
-		{"negative sessions", worker.Options{MaxSessions: -1}, "MaxSessions is negative (-1)"},
+		{"no patience", worker.Options{Limits: worker.Limits{BlockedTime: 1}}, "Limits.BlockedTime is 1ns; the least is 1ms"},
+		{"a name with NUL", worker.Options{Sessions: worker.Sessions{NodeID: "a\x00"}}, `Sessions.NodeID "a\x00" must be valid UTF-8 without NUL`},
+		{"a name that is no text", worker.Options{Sessions: worker.Sessions{NodeID: "a\xff"}}, `Sessions.NodeID "a\xff" must be valid UTF-8 without NUL`},
+		{"a long name", worker.Options{Sessions: worker.Sessions{NodeID: strings.Repeat("n", 257)}}, "Sessions.NodeID has 257 bytes; at most 256 are allowed"},
+		{"negative sessions", worker.Options{Sessions: worker.Sessions{Max: -1}}, "Sessions.Max is negative (-1)"},
 		{
 			"nothing to run",
-			worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: -1},
-			"OrchestrationConcurrency (-1) and ActivityConcurrency (-1) leave the worker nothing to run",
+			worker.Options{OrchestrationConcurrency: worker.None, ActivityConcurrency: worker.None},
+			"OrchestrationConcurrency and ActivityConcurrency are both None, which leaves the worker nothing to run",
 		},
 		{
 			"no activity to run",
-			worker.Options{OrchestrationConcurrency: -1, Tags: provider.NoActivities()},
-			"OrchestrationConcurrency (-1) and Tags, which select no activities, leave the worker nothing to run",
+			worker.Options{OrchestrationConcurrency: worker.None, Tags: provider.NoActivities()},
+			"OrchestrationConcurrency is None and Tags select no activities, which leaves the worker nothing to run",
 		},
 		{
 			"sessions that idle out while their activity runs",
-			worker.Options{SessionIdleTimeout: 25 * time.Second},
-			"SessionIdleTimeout (25s) must exceed the interval at which activities are renewed (25s)",
+			worker.Options{Sessions: worker.Sessions{IdleTimeout: 25 * time.Second}},
+			"Sessions.IdleTimeout (25s) must exceed the interval at which activities are renewed (25s)",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestShutdownWaitsForActivities(t *testing.T) {
 	}()
 	close(release)
 	receive(t, "shutdown", stopped)
-	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, def)
 	if got := result(t, client.Attach[string](client.New(store, client.Options{}), instance)); got != "done" {
 		t.Errorf("output = %q", got)
 	}
@@ -226,11 +226,11 @@ func TestShutdownKeepsAResult(t *testing.T) {
 		return "done all the same", nil
 	})
 	def := calling(stubborn)
-	stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1}, def, stubborn)
+	stop := runWorker(t, store, worker.Options{ShutdownTimeout: worker.AtOnce}, def, stubborn)
 	run := start(t, store, def, "")
 	receive(t, "activity", running)
 	stop()
-	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, def)
 	if got := result(t, run); got != "done all the same" {
 		t.Errorf("output = %q", got)
 	}
@@ -269,7 +269,7 @@ func TestShutdownHandsActivitiesBack(t *testing.T) {
 				return "second", nil
 			})
 			def := calling(first)
-			stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1}, def, first)
+			stop := runWorker(t, store, worker.Options{ShutdownTimeout: worker.AtOnce}, def, first)
 			run := start(t, store, def, "")
 			receive(t, "activity", running)
 			stop()
@@ -295,12 +295,12 @@ func TestShutdownHandsTurnsBack(t *testing.T) {
 		return "stuck", nil
 	})
 	fixed := orchestration.New("Stuck", func(*orchestration.Context, string) (string, error) { return "fixed", nil })
-	stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1}, stuck)
+	stop := runWorker(t, store, worker.Options{ShutdownTimeout: worker.AtOnce}, stuck)
 	run := start(t, store, stuck, "")
 	receive(t, "turn", running)
 	stop()
 	began := time.Now()
-	runWorker(t, store, worker.Options{MaxAttempts: 1}, fixed) // the interrupted try did not count
+	runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 1}}, fixed) // the interrupted try did not count
 	if got := result(t, run); got != "fixed" {
 		t.Errorf("output = %q", got)
 	}
@@ -367,9 +367,9 @@ func TestDividedWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runWorker(t, store, worker.Options{OrchestrationConcurrency: -1, Tags: gpu}, who("gpu worker"))
-	runWorker(t, store, worker.Options{OrchestrationConcurrency: -1, Tags: cpu}, who("cpu worker"))
-	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: worker.None, Tags: gpu}, who("gpu worker"))
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: worker.None, Tags: cpu}, who("cpu worker"))
+	runWorker(t, store, worker.Options{ActivityConcurrency: worker.None}, def)
 	want := []string{"cpu worker ", "gpu worker gpu", "cpu worker cpu"}
 	if diff := cmp.Diff(want, result(t, start(t, store, def, ""))); diff != "" {
 		t.Errorf("who (-want +got):\n%s", diff)
@@ -387,7 +387,7 @@ func TestActivityContext(t *testing.T) {
 		return name + " " + version, nil
 	})
 	def := calling(look, orchestration.InSession("s"), orchestration.WithTag("t"))
-	runWorker(t, store, worker.Options{Tags: provider.AnyTag(), NodeID: "node"}, def.WithVersion("3.0.0"), look)
+	runWorker(t, store, worker.Options{Tags: provider.AnyTag(), Sessions: worker.Sessions{NodeID: "node"}}, def.WithVersion("3.0.0"), look)
 	run := start(t, store, def, "")
 	if out := result(t, run); out != "CallLook 3.0.0" {
 		t.Errorf("caller = %q", out)

@@ -102,8 +102,8 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	}
 	// Only now, so that it is known which turn is refused.
 	runWorker(t, unselecting{store}, worker.Options{
-		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
-		UnknownCodeTimeout: time.Second, FailMisfits: true,
+		Logger: logger, Code: worker.Code{Backoff: time.Millisecond, UnknownTimeout: time.Second, FailMisfits: true},
+		Limits: worker.Limits{Attempts: 2}, OrchestrationConcurrency: 1, Cache: worker.Cache{Instances: worker.None},
 	}, def, unsteady, reveal)
 	waitForStatus(t, store, "forget ")
 	for range 110 {
@@ -146,7 +146,7 @@ func TestLogNamesTheOrchestrationOnce(t *testing.T) {
 	var log lockedBuffer
 	store := unselecting{openStore(t)}
 	stop := runWorker(t, store, worker.Options{
-		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Second, UnknownCodeTimeout: 500 * time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), Code: worker.Code{Backoff: time.Second, UnknownTimeout: 500 * time.Millisecond},
 	})
 	c := client.New(store, client.Options{})
 	if _, err := client.Start(t.Context(), c, orchestration.Declare[string, any]("Misspelt"), "misspelt-1", ""); err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // limits are the options that bound a turn and a history.
-func (o Options) limits() replay.Limits {
+func (s *settings) limits() replay.Limits {
 	return replay.Limits{
-		Actions: limit(o.MaxTurnActions), Events: limit(o.MaxHistoryEvents), Bytes: limit(o.MaxHistoryBytes), Nesting: limit(o.MaxNesting),
+		Actions: limit(s.MaxTurnActions), Events: limit(s.MaxHistoryEvents), Bytes: limit(s.MaxHistoryBytes), Nesting: limit(s.MaxNesting),
 	}
 }
 

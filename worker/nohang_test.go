@@ -103,7 +103,7 @@ func TestBlockedFunctionFailsWithItsLine(t *testing.T) {
 	def, left := blocking(release)
 	logger, log := logged()
 	stop := runWorker(t, store, worker.Options{
-		BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond, MaxAttempts: 3, Logger: logger,
+		Limits: worker.Limits{BlockedTime: 50 * time.Millisecond, Attempts: 3}, Code: worker.Code{Backoff: time.Millisecond}, Logger: logger,
 	}, def)
 	run := start(t, store, def, "")
 	details, ok := failure(t, run).(provider.Application)
@@ -145,7 +145,7 @@ func TestBlockedFunctionCanBeCancelled(t *testing.T) {
 			}
 			logger, log := logged()
 			stop := runWorker(t, store, worker.Options{
-				BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, Logger: logger,
+				Limits: worker.Limits{BlockedTime: 50 * time.Millisecond, Attempts: 2}, Code: worker.Code{Backoff: time.Millisecond}, Logger: logger,
 			}, def)
 			details, ok := failure(t, run).(provider.Application)
 			if !ok || cleanup != (details.Kind != provider.AppCancelled) {
@@ -203,7 +203,7 @@ func TestBlockedFunctionIsTriedAgain(t *testing.T) {
 		}
 		return "second", nil
 	})
-	runWorker(t, store, worker.Options{BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond}, def)
+	runWorker(t, store, worker.Options{Limits: worker.Limits{BlockedTime: 50 * time.Millisecond}, Code: worker.Code{Backoff: time.Millisecond}}, def)
 	if got := result(t, start(t, store, def, "")); got != "second" {
 		t.Errorf("output = %q", got)
 	}
@@ -223,7 +223,7 @@ func TestBlockedBesideHealthy(t *testing.T) {
 		t.Helper()
 		release := make(chan struct{})
 		def, left := blocking(release)
-		stop := runWorker(t, store, worker.Options{BlockedTimeout: 250 * time.Millisecond}, def, callEcho, echo)
+		stop := runWorker(t, store, worker.Options{Limits: worker.Limits{BlockedTime: 250 * time.Millisecond}}, def, callEcho, echo)
 		c := client.New(store, client.Options{})
 		var healthy []*client.Run[string]
 		for i := range each {
@@ -404,14 +404,14 @@ func TestLimitsOfTurnsAndHistories(t *testing.T) {
 					return "", err
 				}
 			}
-		}, worker.Options{MaxHistoryEvents: 10}, "events in the history, the limit is 10", true},
+		}, worker.Options{Limits: worker.Limits{HistoryEvents: 10}}, "events in the history, the limit is 10", true},
 		{"bytes", func(ctx *orchestration.Context, _ string) (string, error) {
 			for {
 				if _, err := orchestration.Activity(ctx, echo, strings.Repeat("x", 100)).Await(); err != nil {
 					return "", err
 				}
 			}
-		}, worker.Options{MaxHistoryBytes: 1000}, "bytes of payload in the history, the limit is 1000", true},
+		}, worker.Options{Limits: worker.Limits{HistoryBytes: 1000}}, "bytes of payload in the history, the limit is 1000", true},
 		{"nesting", func(ctx *orchestration.Context, _ string) (string, error) {
 			return orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Endless"), "").Await()
 		}, worker.Options{}, "sub-orchestrations are nested 101 deep, the limit is 100", false},
@@ -448,7 +448,7 @@ func TestLongActivityIsToldOnce(t *testing.T) {
 	})
 	def := calling(long)
 	logger, log := logged()
-	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, QuietTime: time.Millisecond, Logger: logger}, def, long)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: shortLease}, QuietTime: time.Millisecond, Logger: logger}, def, long)
 	run := start(t, store, def, "")
 	for range 4 {
 		receive(t, "renewal", renewals)
@@ -488,10 +488,10 @@ func TestWaitForNothingIsTold(t *testing.T) {
 		}
 		return orchestration.NewChannel[int](ctx, 0).Receive().Await()
 	})
-	for _, cached := range []int{-1, 10} {
+	for _, cached := range []int{worker.None, 10} {
 		store := openStore(t)
 		logger, log := logged()
-		stop := runWorker(t, store, worker.Options{CachedInstances: cached, Logger: logger}, def)
+		stop := runWorker(t, store, worker.Options{Cache: worker.Cache{Instances: cached}, Logger: logger}, def)
 		run := start(t, store, def, "")
 		waitForStatus(t, store, run.Instance())
 		raise(t, store, run.Instance(), "misspelt")
@@ -500,7 +500,7 @@ func TestWaitForNothingIsTold(t *testing.T) {
 			t.Errorf("told while it waits for an event:\n%s", log)
 		}
 		raise(t, store, run.Instance(), "go")
-		stop = runWorker(t, store, worker.Options{CachedInstances: cached, Logger: logger}, def)
+		stop = runWorker(t, store, worker.Options{Cache: worker.Cache{Instances: cached}, Logger: logger}, def)
 		for patience := deadline(t); len(lines(log, "can never come")) == 0 && patience.Err() == nil; {
 			time.Sleep(time.Millisecond)
 		}

@@ -112,7 +112,7 @@ func TestResultsSurviveAnOutage(t *testing.T) {
 				def := calling(work)
 				logger, told := toldIn(test.until)
 				runWorker(t, store, worker.Options{
-					ActivityLockTimeout: test.lease, Logger: logger, PollTimeout: shortLease, OrchestrationLockTimeout: shortLease,
+					Leases: worker.Leases{Activity: test.lease, Orchestration: shortLease}, Logger: logger, PollTimeout: shortLease,
 				}, def, work)
 				run := start(t, inner, def, "")
 				receive(t, "activity", running)
@@ -150,7 +150,7 @@ func TestTurnsSurviveAnOutage(t *testing.T) {
 					return orchestration.Activity(ctx, echo, text).Await()
 				})
 				logger, told := toldIn(test.until)
-				runWorker(t, store, worker.Options{OrchestrationLockTimeout: test.lease, Logger: logger, PollTimeout: shortLease}, def, echo)
+				runWorker(t, store, worker.Options{Leases: worker.Leases{Orchestration: test.lease}, Logger: logger, PollTimeout: shortLease}, def, echo)
 				run := start(t, inner, def, "x")
 				receive(t, "the log's line", told)
 				store.comeBack()
@@ -223,7 +223,7 @@ func TestShutdownDuringAnOutage(t *testing.T) {
 			})
 			def := calling(work)
 			logger, log := logged()
-			options := worker.Options{ActivityLockTimeout: 5 * time.Second, ShutdownTimeout: 10 * time.Millisecond, Logger: logger}
+			options := worker.Options{Leases: worker.Leases{Activity: 5 * time.Second}, ShutdownTimeout: 10 * time.Millisecond, Logger: logger}
 			stop := runWorker(t, store, options, def, work)
 			run := start(t, store.inner, def, "")
 			receive(t, "activity", running)
@@ -267,7 +267,7 @@ func TestOutagesOfSeconds(t *testing.T) {
 					store := withOutages(inner)
 					work, running, finish, runs := heldWork()
 					def := calling(work)
-					runWorker(t, store, worker.Options{ActivityLockTimeout: test.lease}, def, work)
+					runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: test.lease}}, def, work)
 					run := start(t, inner, def, "")
 					receive(t, "activity", running)
 					store.leave(false)

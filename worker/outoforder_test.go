@@ -48,7 +48,7 @@ func (s *broken) AbandonWorkItem(ctx context.Context, params provider.AbandonPar
 func TestStoreThatIsOutOfOrderCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	store := &broken{Provider: openStore(t), given: make(chan provider.AbandonParams, 64)}
-	options := worker.Options{MaxAttempts: 1, OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease}
+	options := worker.Options{Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: shortLease, Activity: shortLease}, PollTimeout: shortLease}
 	run := start(t, store, callEcho, "x")
 	runWorker(t, store, options, callEcho, echo)
 	givenBack := func(what string) {

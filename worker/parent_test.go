@@ -148,7 +148,7 @@ func TestParentExecution(t *testing.T) {
 			return false
 		},
 	})
-	stop = runWorker(t, other, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, child)
+	stop = runWorker(t, other, worker.Options{Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 1000}}, child)
 	waitForKind(t, store, "child", provider.ExternalSubscribed{Name: "go"})
 	raise(t, store, "child", "go")
 	want := provider.SubOrchCompletedItem{ParentInstance: run.Instance(), ParentExecutionID: 3, ParentID: 2}

@@ -60,7 +60,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 				If:    func(call providerfault.Call) bool { return isAbout(call, "child") && !endsPoisoned(call) },
 				Fault: providerfault.Fault{Fail: providerfault.Busy()},
 			})
-			runWorker(t, store, worker.Options{MaxAttempts: 2, OrchestrationLockTimeout: shortLease}, family, child, echo)
+			runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 2}, Leases: worker.Leases{Orchestration: shortLease}}, family, child, echo)
 			run := start(t, store, family, "")
 			want := `poison: orchestration child exceeded 3 attempts (max 2): ` + test.code + ` (versions known to this worker: 1.0.0); last error: ack_orchestration_item: injected: the store is busy`
 			details, ok := failure(t, run).(provider.Poison)
@@ -103,7 +103,7 @@ func TestPoisonedActivity(t *testing.T) {
 		_, err := orchestration.Activity(ctx, echo, "x").Await()
 		return fmt.Sprint("saw ", err), nil
 	})
-	runWorker(t, store, worker.Options{MaxAttempts: 2}, def, echo)
+	runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 2}}, def, echo)
 	details := failure(t, start(t, store, def, ""))
 	want := provider.Poison{
 		AttemptCount: 3, MaxAttempts: 2,
@@ -138,7 +138,7 @@ func TestUnreadableHistory(t *testing.T) {
 	inner, run := leftWaiting(t)
 
 	store := named(unreadable{Provider: inner, instance: run.Instance()}, inner)
-	runWorker(t, store, worker.Options{MaxAttempts: 1, FailMisfits: true}, waiting)
+	runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 1}, Code: worker.Code{FailMisfits: true}}, waiting)
 	raise(t, store, run.Instance(), "go")
 	want := provider.Poison{
 		AttemptCount: 2, MaxAttempts: 1, Message: "event 1: unknown kind\ncorrupt data",
@@ -172,7 +172,9 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 			return false
 		},
 	})
-	stop := runWorker(t, store, worker.Options{MaxAttempts: 1, FailMisfits: true, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
+	stop := runWorker(t, store, worker.Options{
+		Limits: worker.Limits{Attempts: 1}, Code: worker.Code{FailMisfits: true}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	}, waiting)
 	raise(t, store, run.Instance(), "go")
 	before := failure(t, run)
 	raise(t, store, run.Instance(), "late")
@@ -231,7 +233,7 @@ func TestFinishedInstanceIsNotPoisoned(t *testing.T) {
 			return false
 		}})
 	raise(t, store, run.Instance(), "late")
-	stop = runWorker(t, store, worker.Options{MaxAttempts: 1, OrchestrationConcurrency: 1, OrchestrationLockTimeout: shortLease}, callEcho, echo)
+	stop = runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 1}, OrchestrationConcurrency: 1, Leases: worker.Leases{Orchestration: shortLease}}, callEcho, echo)
 	receive(t, "empty ack", dropped)
 	stop()
 	if got := result(t, run); got != "x" {

@@ -62,7 +62,7 @@ func TestServedTagHidesNoOther(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	store := &readHistories{events: map[string][]provider.Event{"alone": sentActivity(), "later": sentActivity()}}
-	w := &Worker{store: store, options: Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, unserved: unserved{
+	w := &Worker{store: store, options: settings{Logger: slog.New(slog.NewTextHandler(&log, nil))}, unserved: unserved{
 		routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 	}}
 	send := func(instance, tag string) {

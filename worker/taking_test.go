@@ -144,7 +144,7 @@ func TestLostAnswerWithWork(t *testing.T) {
 	store := providerfault.New(openStore(t),
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Times: 2, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Times: 2, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
-	runWorker(t, store, worker.Options{ActivityLockTimeout: 300 * time.Millisecond, OrchestrationLockTimeout: 300 * time.Millisecond}, sequenceOfFive, echo)
+	runWorker(t, store, worker.Options{Leases: worker.Leases{Activity: 300 * time.Millisecond, Orchestration: 300 * time.Millisecond}}, sequenceOfFive, echo)
 	result(t, start(t, store, sequenceOfFive, ""))
 }
 
@@ -163,7 +163,7 @@ func TestTakingFails(t *testing.T) {
 	store.turn, store.work = fail, fail
 	logger, log := logged()
 	runWorker(t, store, worker.Options{
-		Logger: logger, ActivityLockTimeout: 300 * time.Millisecond, OrchestrationLockTimeout: 300 * time.Millisecond,
+		Logger: logger, Leases: worker.Leases{Activity: 300 * time.Millisecond, Orchestration: 300 * time.Millisecond},
 	}, callEcho, echo)
 	if got := result(t, start(t, store.Store, callEcho, "x")); got != "x" {
 		t.Errorf("output %q", got)
@@ -301,7 +301,7 @@ func TestRunningActivitiesAreRenewedTogether(t *testing.T) {
 		}
 		return "done", nil
 	})
-	runWorker(t, store, worker.Options{ActivityConcurrency: n, ActivityLockTimeout: 2 * time.Second}, def, wait)
+	runWorker(t, store, worker.Options{ActivityConcurrency: n, Leases: worker.Leases{Activity: 2 * time.Second}}, def, wait)
 	run := start(t, store.Store, def, "")
 	for locks := 0; locks < n; {
 		locks = receive(t, "a renewal", store.together)
@@ -328,7 +328,7 @@ func TestTakingWithinSessions(t *testing.T) {
 		}
 		return "done", nil
 	})
-	runWorker(t, store, worker.Options{ActivityConcurrency: 4, MaxSessions: 2}, def, echo)
+	runWorker(t, store, worker.Options{ActivityConcurrency: 4, Sessions: worker.Sessions{Max: 2}}, def, echo)
 	if got := result(t, start(t, store, def, "")); got != "done" {
 		t.Errorf("output %q", got)
 	}

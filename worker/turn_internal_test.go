@@ -31,7 +31,7 @@ func newTurn(past []provider.Event, messages ...provider.WorkItem) *turn {
 	item := provider.OrchestrationItem{
 		Instance: "i", OrchestrationName: "Row", Version: "0.9.0", ExecutionID: 1, History: past, Messages: messages,
 	}
-	w := &Worker{options: Options{SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 26}}}}}
+	w := &Worker{options: settings{SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 26}}}}}
 	return &turn{
 		worker: w, fetched: &provider.FetchedOrchestration{Item: item, AttemptCount: 1}, item: &item,
 		logger: slog.New(slog.DiscardHandler),

@@ -69,7 +69,7 @@ func TestUnregistered(t *testing.T) {
 	t.Parallel()
 	inner := openStore(t)
 	store := handsBack{unselecting{inner}, make(chan provider.AbandonParams, 256)}
-	options := worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1}
+	options := worker.Options{Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 1}}
 	attempts := make(chan uint32, 1)
 	count := activity.New("Count", func(ctx context.Context, _ string) (string, error) {
 		info, _ := activity.InfoFrom(ctx)
@@ -108,7 +108,7 @@ var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Conte
 	return orchestration.SubOrchestration(ctx, orchestration.Declare[string, string]("Unknown"), input).Await()
 })
 
-// What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the
+// What nobody has fails after Code.UnknownTimeout as Configuration, which names it and the
 // versions that are known. It is never poison nor called nondeterministic, and it is one
 // failure on a store that selects work by its code and on one that does not.
 func TestUnknownCodeFails(t *testing.T) {
@@ -116,8 +116,8 @@ func TestUnknownCodeFails(t *testing.T) {
 	eachSelecting(t, func(t *testing.T, name string, inner, store provider.Provider) {
 		var log lockedBuffer
 		stop := runWorker(t, store, worker.Options{
-			UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
-			UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Code:   worker.Code{Backoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, UnknownTimeout: 800 * time.Millisecond},
+			Limits: worker.Limits{Attempts: 1}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
 		c := client.New(inner, client.Options{})
 		wanted := map[string]struct {
@@ -173,7 +173,7 @@ func TestUnknownCodeCanBeCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop := runWorker(t, store, worker.Options{
-			UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
+			Code: worker.Code{Backoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, UnknownTimeout: 300 * time.Millisecond},
 		}, callEcho, echo)
 		details, ok := failure(t, client.Attach[string](c, name)).(provider.Application)
 		if !ok || details.Kind != provider.AppCancelled || details.CancelReason != "no longer wanted" {
@@ -187,14 +187,14 @@ func TestUnknownCodeCanBeCancelled(t *testing.T) {
 	})
 }
 
-// A fleet that comes back after it was stopped for longer than UnknownCodeTimeout fails
+// A fleet that comes back after it was stopped for longer than Code.UnknownTimeout fails
 // nothing: the worker with the code may be the last one.
 func TestStoppedFleetComesBack(t *testing.T) {
 	t.Parallel()
 	const timeout = time.Second
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		run := start(t, store, callEcho, "x")
-		options := worker.Options{UnknownCodeTimeout: timeout}
+		options := worker.Options{Code: worker.Code{UnknownTimeout: timeout}}
 		<-time.After(timeout + timeout/5) // nobody runs
 		other := orchestration.New("Other", func(*orchestration.Context, string) (string, error) { return "", nil })
 		runWorker(t, store, options, other)
@@ -225,8 +225,8 @@ func TestBusyWorkerKeepsItsCodeKnown(t *testing.T) {
 			}
 			return second.Await()
 		})
-		runWorker(t, store, worker.Options{ActivityConcurrency: 1, UnknownCodeTimeout: timeout}, def, hold)
-		runWorker(t, store, worker.Options{UnknownCodeTimeout: timeout}, def)
+		runWorker(t, store, worker.Options{ActivityConcurrency: 1, Code: worker.Code{UnknownTimeout: timeout}}, def, hold)
+		runWorker(t, store, worker.Options{Code: worker.Code{UnknownTimeout: timeout}}, def)
 		run := start(t, store, def, "")
 		receive(t, "activity", running)
 		<-time.After(3 * timeout)

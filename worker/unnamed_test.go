@@ -77,9 +77,9 @@ func TestNodeWithoutNamesMakesNoPoison(t *testing.T) {
 				t.Fatalf("the node's attempt %d at the turn is %d", i+1, got)
 			}
 		}
-		options := worker.Options{MaxAttempts: 1, OrchestrationLockTimeout: time.Minute, ActivityLockTimeout: time.Minute}
+		options := worker.Options{Limits: worker.Limits{Attempts: 1}, Leases: worker.Leases{Orchestration: time.Minute, Activity: time.Minute}}
 		turnsOnly := options
-		turnsOnly.ActivityConcurrency = -1
+		turnsOnly.ActivityConcurrency = worker.None
 		stop := runWorker(t, store, turnsOnly, order)
 		begun(t, store, runs[0].Instance())
 		for i := range uint32(many) {

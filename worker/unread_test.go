@@ -34,7 +34,7 @@ func damage(t *testing.T, db *sql.DB, schema, instance, from, to string) {
 func TestUnreadableHistoryIsHeld(t *testing.T) {
 	t.Parallel()
 	onBothDatabases(t, func(t *testing.T, store provider.Provider, db *sql.DB, schema string) {
-		options := worker.Options{UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: 2 * time.Millisecond}
+		options := worker.Options{Code: worker.Code{Backoff: time.Millisecond, MaxBackoff: 2 * time.Millisecond}}
 		stop := runWorker(t, store, options, waiting)
 		run, c := start(t, store, waiting, ""), client.New(store, client.Options{})
 		waitForStatus(t, store, run.Instance())
@@ -45,7 +45,7 @@ func TestUnreadableHistoryIsHeld(t *testing.T) {
 		log, given := &lockedBuffer{}, make(chan provider.AbandonParams, 1<<16)
 		options.Logger = slog.New(slog.NewTextHandler(log, nil))
 		runWorker(t, named(handsBack{store, given}, store), options, waiting, callEcho, echo)
-		for range 25 { // more than MaxAttempts
+		for range 25 { // more than Limits.Attempts
 			if params := receive(t, "given back", given); !params.IgnoreAttempt || !strings.Contains(params.Misfit, "ExternalSubscribedV2") {
 				t.Fatalf("given back with %+v", params)
 			}

@@ -78,7 +78,7 @@ func TestMessagesWaitForTheNextExecution(t *testing.T) {
 	inner := betweenExecutions(t)
 	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 64)}
 	send(t, inner, message("b"), provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 7})
-	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, inbox)
+	runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 1000}}, inbox)
 	for _, delay := range []time.Duration{time.Millisecond, 2 * time.Millisecond} {
 		if params := receive(t, "deferral", store.abandoned); params.Delay != delay || params.IgnoreAttempt {
 			t.Errorf("abandoned with %+v, want %v", params, delay)
@@ -117,7 +117,7 @@ func waitForExecution(t *testing.T, store provider.Provider, execution uint64) {
 	t.Fatalf("execution %d does not begin", execution)
 }
 
-// A start that never comes is poison after exactly MaxAttempts deferrals: an execution of
+// A start that never comes is poison after exactly Limits.Attempts deferrals: an execution of
 // its own, which later messages find finished, and whose parent is told (§7.9).
 func TestPoisonedSuccessor(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestPoisonedSuccessor(t *testing.T) {
 			abandoned := make(chan provider.AbandonParams, 64)
 			store := providerfault.New(watched{blind{inner, abandoned}, func(params provider.AckOrchestrationParams) { ended <- params }})
 			send(t, inner, append(test.starts, message("b"))...)
-			runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 2}, inbox)
+			runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond}, Limits: worker.Limits{Attempts: 2}}, inbox)
 			params := receive(t, "poison", ended)
 			if len(abandoned) != 2 {
 				t.Errorf("%d deferrals, want 2", len(abandoned))

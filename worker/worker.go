@@ -22,7 +22,7 @@ type Worker struct {
 	// plain is the store that the caller has given.
 	plain    provider.Provider
 	store    provider.Store
-	options  Options
+	options  settings
 	registry *registry.Registry
 	builtIn  map[string]registry.ActivityFunc
 	// known is what the fetches ask for, from the start of Run on.
@@ -71,23 +71,23 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	if isNil(store) {
 		return nil, invalid("the store is nil; open one, for example with sqlite.Open")
 	}
-	options, err := options.withDefaults()
+	settings, err := options.resolve()
 	if err != nil {
 		return nil, err
 	}
-	full := observed.Store(adapt.Store(store), options.Hook)
+	full := observed.Store(adapt.Store(store), settings.Hook)
 	w := &Worker{
-		outage: outage.New(options.Logger),
+		outage: outage.New(settings.Logger),
 		unserved: unserved{
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 		},
 		kept: keptResults{
-			limit: keptPerSlot * max(1, options.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
+			limit: keptPerSlot * max(1, settings.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
 		},
 		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
-		plain: store, store: full, options: options, registry: registry.New(),
-		cache: newCache(options), renewals: leases.NewGroup(full.RenewLocks),
-		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
+		plain: store, store: full, options: settings, registry: registry.New(),
+		cache: newCache(settings), renewals: leases.NewGroup(full.RenewLocks),
+		id: rand.Text(), sessions: newSessionTracker(settings.MaxSessions),
 	}
 	w.builtIn = w.syscalls()
 	return w, nil

@@ -273,7 +273,7 @@ func memory() float64 {
 }
 
 // What suspended functions hold is no more than half as much again as the estimate by which a
-// worker's CachedBytes bounds them. It runs alone, because it looks at the memory of the
+// worker's Cache.Bytes bounds them. It runs alone, because it looks at the memory of the
 // process.
 func TestEstimateOfSuspendedFunctions(t *testing.T) { //nolint:paralleltest // see above
 	for steps, functions := range map[int]int{1: 2000, 100: 100, 1000: 20} {

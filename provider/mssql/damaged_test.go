@@ -106,8 +106,8 @@ func newSite(t *testing.T) *site {
 	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: s.schema})
 	s.client = client.New(store, client.Options{})
 	w, err := worker.New(store, worker.Options{
-		Hook: damages{told: s.refused}, Logger: slog.New(slog.DiscardHandler), MaxAttempts: 3,
-		OrchestrationLockTimeout: 10 * time.Second, ActivityLockTimeout: 10 * time.Second, ActivityConcurrency: 8,
+		Hook: damages{told: s.refused}, Logger: slog.New(slog.DiscardHandler), Limits: worker.Limits{Attempts: 3},
+		Leases: worker.Leases{Orchestration: 10 * time.Second, Activity: 10 * time.Second}, ActivityConcurrency: 8,
 	})
 	ok(t, err)
 	hold := activities.New("Hold", func(ctx context.Context, what string) (string, error) {

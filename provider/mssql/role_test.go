@@ -278,7 +278,7 @@ func TestWorkOutlivesARefusal(t *testing.T) {
 	user, dsn := loginWithRole(t, migrate.RoleName(schema))
 	refused := refusals{told: make(chan string, 100)}
 	w, err := worker.New(open(t, dsn, mssql.Options{Schema: schema}), worker.Options{
-		Hook: refused, ActivityRenewalBuffer: 29 * time.Second, Logger: slog.New(slog.DiscardHandler),
+		Hook: refused, Leases: worker.Leases{ActivityRenewalBuffer: 29 * time.Second}, Logger: slog.New(slog.DiscardHandler),
 	})
 	ok(t, err)
 	entered, leave := make(chan struct{}, 10), make(chan struct{})

@@ -147,7 +147,7 @@ func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ctx.Sleep(time.Hour)
 		return "", nil
 	})
-	stop = run(ts, store, worker.Options{UnregisteredBackoff: time.Hour}, changed)
+	stop = run(ts, store, worker.Options{Code: worker.Code{Backoff: time.Hour}}, changed)
 	defer stop()
 	for held := (*provider.HeldInstance)(nil); held == nil; {
 		held, err = c.Held(ctx, instance)

@@ -41,10 +41,9 @@ func Work(ctx context.Context, store provider.Provider, out io.Writer, options W
 	w, err := worker.New(store, worker.Options{
 		OrchestrationConcurrency: 2,
 		ActivityConcurrency:      options.Slots,
-		OrchestrationLockTimeout: options.Lease,
-		ActivityLockTimeout:      options.Lease,
-		SessionLockTimeout:       options.Lease,
-		MaxAttempts:              maxAttempts,
+		Leases:                   worker.Leases{Orchestration: options.Lease, Activity: options.Lease},
+		Sessions:                 worker.Sessions{Lease: options.Lease},
+		Limits:                   worker.Limits{Attempts: maxAttempts},
 		Tags:                     tags,
 		Logger:                   options.Logger,
 	})

@@ -63,7 +63,7 @@ func RunHistory(ctx context.Context, config HistoryConfig) (History, error) {
 	})
 	options := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1, Logger: config.Logger}
 	if !config.Cached {
-		options.CachedInstances = -1
+		options.Cache.Instances = worker.None
 	}
 	stop, err := runWorker(ctx, config.Store, options, sequence, mark)
 	if err != nil {
