@@ -85,7 +85,7 @@ func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *resu
 		}
 	}
 	if s.group == nil {
-		for _, src := range s.sources {
+		for _, src := range s.Sources {
 			if len(src.keys) == 0 || src.lateral || !a.reachesAll(s, q.Where, from, src) {
 				continue
 			}
@@ -145,10 +145,10 @@ func starNames(s *scope, q *syntax.Select, names map[place]string) {
 		if !ok {
 			continue
 		}
-		for _, src := range s.qualified(star.Qualifier) {
+		for _, src := range s.Qualified(star.Qualifier, same) {
 			for i, c := range src.columns {
 				if !src.hides(i) {
-					names[place{src, i}] = c.Name
+					names[place{Table: src, Column: i}] = c.Name
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func starNames(s *scope, q *syntax.Select, names map[place]string) {
 func (src *source) places(key []string) []place {
 	out := make([]place, len(key))
 	for i, name := range key {
-		out[i] = place{src, src.column(name)}
+		out[i] = place{Table: src, Column: src.column(name)}
 	}
 	return out
 }
@@ -195,7 +195,7 @@ func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *sour
 	reach := func(src *source) {
 		reached[src] = true
 		for i := range src.columns {
-			fixed[place{src, i}] = true
+			fixed[place{Table: src, Column: i}] = true
 		}
 	}
 	if start != nil {
@@ -245,9 +245,9 @@ func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equali
 	collect := func(at *scope, cond syntax.Expr, only []*source, filter bool) {
 		for _, c := range syntax.Conjuncts(cond) {
 			for _, eq := range a.equality(at, c) {
-				if only == nil || slices.Contains(only, eq.column.source) {
+				if only == nil || slices.Contains(only, eq.column.Table) {
 					if !filter {
-						eq.after = eq.column.source.after
+						eq.after = eq.column.Table.after
 					}
 					out = append(out, eq)
 				}
@@ -324,7 +324,7 @@ func isVolatile(c *syntax.Call) bool {
 // keepsApart reports whether different values of the column stay different in a comparison with the expression. They
 // don't when the column is converted to a type of another family: both '5' and '05' equal 5.
 func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
-	column := at.source.columns[at.column].Type
+	column := at.Table.columns[at.Column].Type
 	var other typed
 	a.quietly(func() { other = a.expr(s, x) })
 	if column.IsCharacter() && !column.IsNational() && other.Type.IsNational() {

@@ -10,7 +10,7 @@ import (
 
 // condition checks a condition that stands outside a query.
 func (a *analyzer) condition(e *env, x syntax.Expr) {
-	a.cond(&scope{env: e, clause: outside}, x)
+	a.cond(&scope{env: e}, x)
 }
 
 // cond checks a condition.
@@ -40,7 +40,7 @@ func (a *analyzer) cond(s *scope, x syntax.Expr) {
 	case *syntax.Exists:
 		// The columns mean nothing, but what they name must be there.
 		inner := *s
-		inner.exists = true
+		inner.Exists = true
 		a.subqueryValues(&inner, x.Query)
 	case *syntax.UpdateTest:
 		a.updateTest(s, x)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -32,7 +33,7 @@ func (a *analyzer) dml(e *env, s syntax.Stmt) (rowset, bool) {
 // A single row that is dropped, for TOP (@n) may be TOP (0), leaves OUTPUT empty. An INSTEAD OF trigger could do so
 // too, which is its author's to say by gen:result.
 func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
-	sc := &scope{env: e, clause: inValues}
+	sc := &scope{env: e, level: level{Clause: lookup.InValues}}
 	a.with(sc, s.With)
 	if s.Top != nil {
 		a.top(sc, s.Top)
@@ -62,8 +63,8 @@ func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 		rows = Optional
 	}
 	e.found = rows
-	out := sc.in(inOutput)
-	out.sources = []*source{target.as("inserted", false)}
+	out := sc.in(lookup.InOutput)
+	out.Sources = []*source{target.as("inserted", false)}
 	return a.output(out, s.Output, rows)
 }
 
@@ -319,7 +320,7 @@ func (a *analyzer) checkMissing(e *env, target *source, at diag.Span, columns []
 // trigger may put it there.
 func (a *analyzer) update(e *env, s *syntax.Update) (rowset, bool) {
 	sc, target, from := a.changed(e, s.With, s.Top, s.Target, s.From)
-	set := sc.in(inSet)
+	set := sc.in(lookup.InSet)
 	var assigned []int
 	for _, as := range s.Set {
 		i := a.assignment(set, target, as)
@@ -330,8 +331,8 @@ func (a *analyzer) update(e *env, s *syntax.Update) (rowset, bool) {
 	}
 	rows := a.changedRows(sc, target, from, s.Where, s.Top, s.Cursor)
 	e.found = rows
-	out := sc.in(inOutput)
-	out.sources = append([]*source{target.as("inserted", false), target.as("deleted", false)}, beside(sc.sources, target)...)
+	out := sc.in(lookup.InOutput)
+	out.Sources = append([]*source{target.as("inserted", false), target.as("deleted", false)}, beside(sc.Sources, target)...)
 	return a.output(out, s.Output, rows)
 }
 
@@ -340,8 +341,8 @@ func (a *analyzer) deleteStmt(e *env, s *syntax.Delete) (rowset, bool) {
 	sc, target, from := a.changed(e, s.With, s.Top, s.Target, s.From)
 	rows := a.changedRows(sc, target, from, s.Where, s.Top, s.Cursor)
 	e.found = rows
-	out := sc.in(inOutput)
-	out.sources = append([]*source{target.as("deleted", false)}, beside(sc.sources, target)...)
+	out := sc.in(lookup.InOutput)
+	out.Sources = append([]*source{target.as("deleted", false)}, beside(sc.Sources, target)...)
 	return a.output(out, s.Output, rows)
 }
 
@@ -353,16 +354,16 @@ func beside(sources []*source, target *source) []*source {
 // changed reads what UPDATE and DELETE have in common: the target is a table of the FROM clause or, if it isn't there,
 // one more table.
 func (a *analyzer) changed(e *env, with []*syntax.CTE, top *syntax.Top, t syntax.TableSource, list []syntax.TableSource) (*scope, *source, joined) {
-	sc := &scope{env: e, clause: inFrom}
+	sc := &scope{env: e, level: level{Clause: lookup.InFrom}}
 	a.with(sc, with)
 	if top != nil {
 		a.top(sc, top)
 	}
 	from := a.from(sc, list)
-	target := a.target(&scope{env: e, ctes: sc.ctes, clause: inFrom}, t, sc.sources)
-	if !slices.Contains(sc.sources, target) {
+	target := a.target(&scope{env: e, ctes: sc.ctes, level: level{Clause: lookup.InFrom}}, t, sc.Sources)
+	if !slices.Contains(sc.Sources, target) {
 		from = from.and(joined{sources: []*source{target}})
-		sc.sources = append(sc.sources, target)
+		sc.Sources = append(sc.Sources, target)
 	}
 	return sc, target, from
 }
@@ -370,7 +371,7 @@ func (a *analyzer) changed(e *env, with []*syntax.CTE, top *syntax.Top, t syntax
 // changedRows checks WHERE and says how many rows of the target it leaves.
 func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syntax.Expr, top *syntax.Top, cursor *syntax.CursorName) Cardinality {
 	if where != nil {
-		a.cond(sc.in(inWhere), where)
+		a.cond(sc.in(lookup.InWhere), where)
 	}
 	if cursor != nil {
 		if _, ok := sc.env.cursor(cursor.Name); !ok {
@@ -464,7 +465,7 @@ func (a *analyzer) output(s *scope, o *syntax.Output, rows Cardinality) (rowset,
 	if o.Into == nil {
 		return rowset{Columns: out.columns, Rows: rows, bad: out.bad}, true
 	}
-	into := a.target(&scope{env: s.env, ctes: s.ctes, clause: inFrom}, o.Into, nil)
+	into := a.target(&scope{env: s.env, ctes: s.ctes, level: level{Clause: lookup.InFrom}}, o.Into, nil)
 	a.store(s.env, into, a.insertColumns(s.env, into, o.IntoColumns), out, o.Span)
 	return a.output(s, o.Then, rows)
 }

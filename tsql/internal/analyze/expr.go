@@ -14,7 +14,7 @@ import (
 //
 // Its own scope has no tables: DECLARE @n int = (SELECT …) reads some in a subquery, which has a scope of its own.
 func (a *analyzer) scalar(e *env, x syntax.Expr) typed {
-	return a.expr(&scope{env: e, clause: outside}, x)
+	return a.expr(&scope{env: e}, x)
 }
 
 // operand is an expression with what is known about it.
@@ -25,7 +25,7 @@ type operand struct {
 
 // expr types a scalar expression. In a grouped query, one that is written as in GROUP BY is the grouped value.
 func (a *analyzer) expr(s *scope, x syntax.Expr) typed {
-	if s.group != nil && !s.inAggregate && len(s.group.items) > 0 {
+	if s.group != nil && !s.InAggregate && len(s.group.items) > 0 {
 		if t, ok := s.group.items[a.fingerprint(s, x)]; ok {
 			return t
 		}

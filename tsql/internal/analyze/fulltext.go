@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -22,7 +23,7 @@ func (a *analyzer) fullTextTable(s *scope, c *syntax.Call) relation {
 	if src.bad {
 		return broken
 	}
-	of := &scope{env: s.env, sources: []*source{src}, clause: inFrom}
+	of := &scope{env: s.env, level: level{Sources: []*source{src}, Clause: lookup.InFrom}}
 	for _, arg := range c.Args[1:] {
 		if column, ok := arg.(*syntax.ColumnRef); ok {
 			a.expr(of, column)

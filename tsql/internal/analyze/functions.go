@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -152,19 +153,19 @@ func (a *analyzer) placement(s *scope, c *syntax.Call, f builtin.Function) *scop
 		return bad("", "%s can't have OVER", name)
 	case c.Over == nil && f.Use() == builtin.Window:
 		return bad("add OVER (ORDER BY …)", "%s needs OVER", name)
-	case c.Over != nil && !s.clause.windows():
-		return bad("compute it in a derived table", "%s OVER can't stand in %s", name, s.clause)
+	case c.Over != nil && !s.Clause.Windows():
+		return bad("compute it in a derived table", "%s OVER can't stand in %s", name, s.Clause)
 	case c.Over != nil:
-		return s.in(inWindow) // an aggregate may be its argument, but no other window function
+		return s.in(lookup.InWindow) // an aggregate may be its argument, but no other window function
 	case f.Use() == builtin.Grouped && s.group == nil:
 		return bad("", "%s needs GROUP BY", name)
-	case f.Use() == builtin.Group && s.inAggregate:
+	case f.Use() == builtin.Group && s.InAggregate:
 		return bad("", "%s stands in an aggregate", name)
-	case f.Use() == builtin.Group && !s.clause.aggregates():
-		return bad("compute it in a subquery", "%s can't stand in %s", name, s.clause)
+	case f.Use() == builtin.Group && !s.Clause.Aggregates():
+		return bad("compute it in a subquery", "%s can't stand in %s", name, s.Clause)
 	case f.Use() == builtin.Group:
-		inner := s.in(s.clause)
-		inner.inAggregate = true
+		inner := s.in(s.Clause)
+		inner.InAggregate = true
 		return inner
 	default:
 		return s
@@ -275,8 +276,8 @@ func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin.Function) bool {
 		return false
 	}
 	if len(c.WithinGroup) > 0 {
-		inner := s.in(s.clause)
-		inner.inAggregate = c.Over == nil
+		inner := s.in(s.Clause)
+		inner.InAggregate = c.Over == nil
 		for _, item := range c.WithinGroup {
 			a.expr(inner, item.X)
 		}
@@ -294,12 +295,12 @@ func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin.Function) bool {
 // windowsOf returns a window and the named ones that it is made of.
 func (s *scope) windowsOf(w *syntax.Window) []*syntax.Window {
 	all := []*syntax.Window{w}
-	for w.Name != "" && len(all) <= len(s.windows) { // a ring of names is an error elsewhere
-		i := slices.IndexFunc(s.windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) })
+	for w.Name != "" && len(all) <= len(s.Windows) { // a ring of names is an error elsewhere
+		i := slices.IndexFunc(s.Windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) })
 		if i < 0 {
 			break
 		}
-		w = s.windows[i].Window
+		w = s.Windows[i].Window
 		all = append(all, w)
 	}
 	return all
@@ -322,8 +323,8 @@ func (s *scope) framed(w *syntax.Window) bool {
 //
 // An ORDER BY without ROWS or RANGE means RANGE up to the present row, which is never empty.
 func (a *analyzer) window(s *scope, w *syntax.Window) {
-	inner := s.in(inWindow)
-	if w.Name != "" && !slices.ContainsFunc(s.windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) }) {
+	inner := s.in(lookup.InWindow)
+	if w.Name != "" && !slices.ContainsFunc(s.Windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) }) {
 		a.failName(s.env, w.Span, "", "no WINDOW clause defines %s", w.Name)
 	}
 	for _, x := range w.PartitionBy {

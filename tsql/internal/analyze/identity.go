@@ -45,7 +45,7 @@ func (a *analyzer) inherited(q *syntax.Select, out *result) int {
 		return -1
 	}
 	read := out.selectScope
-	if read.group != nil || len(read.sources) != 1 || read.sources[0].table == nil {
+	if read.group != nil || len(read.Sources) != 1 || read.Sources[0].table == nil {
 		return -1
 	}
 	found := -1
@@ -63,7 +63,7 @@ func (a *analyzer) inherited(q *syntax.Select, out *result) int {
 
 // isIdentityOf reports whether an item of a select list, or a column of its star, is the identity column of the source.
 func (a *analyzer) isIdentityOf(s *scope, x syntax.Expr, name string) bool {
-	src := s.sources[0]
+	src := s.Sources[0]
 	if x == nil {
 		c := src.table.Column(name)
 		return c != nil && c.Identity
@@ -73,5 +73,5 @@ func (a *analyzer) isIdentityOf(s *scope, x syntax.Expr, name string) bool {
 		return false
 	}
 	at, ok := a.local(s, ref)
-	return ok && src.definition(at.column) != nil && src.definition(at.column).Identity
+	return ok && src.definition(at.Column) != nil && src.definition(at.Column).Identity
 }

@@ -3,6 +3,7 @@ package analyze
 import (
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -58,7 +59,7 @@ func (w *walker) insertSets(s *syntax.Insert, callee *body) {
 	var target *source
 	var columns []int
 	w.a.quietly(func() { // dml reports what is wrong with the target
-		sc := &scope{env: w.e, clause: inValues}
+		sc := &scope{env: w.e, level: level{Clause: lookup.InValues}}
 		w.a.with(sc, s.With)
 		target = w.a.target(sc, s.Target, nil)
 		columns = w.a.insertColumns(w.e, target, s.Columns)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -106,7 +107,7 @@ func (n *Names) look(s *scope, ref *syntax.ColumnRef) {
 	}
 	visible := 0
 	for at := s; at != nil; at = at.outer {
-		for _, src := range at.sources {
+		for _, src := range at.Sources {
 			if !src.pseudo || src.name == "deleted" {
 				visible++
 			}
@@ -298,7 +299,7 @@ func (a *analyzer) orderName(out *result, ref *syntax.ColumnRef) {
 	}):
 		a.names.Refs[ref] = Reference{Exempt: true}
 	case out.selectScope != nil:
-		a.quietly(func() { a.expr(out.selectScope.in(inOrderBy), ref) })
+		a.quietly(func() { a.expr(out.selectScope.in(lookup.InOrderBy), ref) })
 	}
 }
 
@@ -463,7 +464,7 @@ func (r *Resolver) visit(node syntax.Node) bool {
 	case *syntax.CreateIndex:
 		r.index(x)
 	case syntax.Expr:
-		r.value(&scope{env: r.e, clause: outside}, x)
+		r.value(&scope{env: r.e}, x)
 	default:
 		return true
 	}
@@ -547,7 +548,7 @@ func (r *Resolver) columns(part syntax.Node, name *syntax.ObjectName, table *cat
 		src.relation = r.a.tableRelation(table, false)
 	}
 	r.a.names.sources[src] = &ReadTable{Name: src.name, Table: table}
-	s := &scope{env: r.e, sources: []*source{src}, clause: inDefault}
+	s := &scope{env: r.e, level: level{Sources: []*source{src}, Clause: lookup.InDefault}}
 	syntax.Walk(part, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.IndexColumn:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -202,7 +203,7 @@ func (w *walker) cursor(s *syntax.CursorStmt) {
 	switch s.Verb {
 	case "DECLARE":
 		// Its columns need no names, as those that are sent do.
-		out := w.a.queryIn(&scope{env: w.e, clause: inFrom}, s.Definition.Query)
+		out := w.a.queryIn(&scope{env: w.e, level: level{Clause: lookup.InFrom}}, s.Definition.Query)
 		if out.none {
 			w.fail(s.Definition.Query, ruleType, "", "a query that assigns variables or creates a table yields no rows to fetch")
 		}

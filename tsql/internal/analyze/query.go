@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -13,7 +14,7 @@ import (
 // query checks a query that stands as a statement and says what it sends to the client. SELECT … INTO #t makes the temp
 // table known in e.
 func (a *analyzer) query(e *env, q *syntax.Query) rowset {
-	s := &scope{env: e, clause: inFrom}
+	s := &scope{env: e, level: level{Clause: lookup.InFrom}}
 	out := a.queryIn(s, q)
 	e.found = out.rows
 	if q.For != nil && q.For.Kind != "BROWSE" {
@@ -98,7 +99,7 @@ func (a *analyzer) queryIn(s *scope, q *syntax.Query) result {
 	out := a.body(&with, q.Body)
 	a.checkTop(s.env, q)
 	a.orderBy(&with, q, &out)
-	offset := with.in(inOffset)
+	offset := with.in(lookup.InOffset)
 	if q.Offset != nil {
 		a.takes(offset, q.Offset, typeBigInt, "OFFSET")
 	}
@@ -255,10 +256,10 @@ func (a *analyzer) orderBy(s *scope, q *syntax.Query, out *result) {
 		}
 		switch {
 		case out.selectScope != nil && out.selected.Distinct && !a.isSelected(out, x):
-			a.quietly(func() { a.expr(out.selectScope.in(inOrderBy), x) })
+			a.quietly(func() { a.expr(out.selectScope.in(lookup.InOrderBy), x) })
 			a.fail(s.env, item.Span, "add it to the select list", "with DISTINCT, ORDER BY can use only what is selected")
 		case out.selectScope != nil:
-			t := a.expr(out.selectScope.in(inOrderBy), item.X)
+			t := a.expr(out.selectScope.in(lookup.InOrderBy), item.X)
 			a.sorted(s.env, t.Type, item.Span, "ORDER BY")
 		case !out.bad && !a.isOfFirst(out.first, x):
 			a.failName(s.env, item.Span, "use a column of the first query, by its name or number",

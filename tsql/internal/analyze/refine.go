@@ -20,22 +20,22 @@ import (
 func (a *analyzer) refine(s *scope, cond syntax.Expr) {
 	for o := range a.shown(s, cond, true, true) {
 		at := o.column
-		if !slices.Contains(s.sources, at.source) || !at.source.columns[at.column].Nullable {
+		if !slices.Contains(s.Sources, at.Table) || !at.Table.columns[at.Column].Nullable {
 			continue
 		}
-		at.source.columns = slices.Clone(at.source.columns)
-		at.source.columns[at.column].Nullable = false
-		if at.source.refined == nil {
-			at.source.refined = map[int]bool{}
+		at.Table.columns = slices.Clone(at.Table.columns)
+		at.Table.columns[at.Column].Nullable = false
+		if at.Table.refined == nil {
+			at.Table.refined = map[int]bool{}
 		}
-		at.source.refined[at.column] = true
+		at.Table.refined[at.Column] = true
 	}
 }
 
 // shown returns the variables that are not NULL where a condition came out as it did: see [analyzer.shown].
 func (w *walker) shown(cond syntax.Expr, value, surely bool) []string {
 	var names []string
-	for o := range w.a.shown(&scope{env: w.e, clause: outside}, cond, value, surely) {
+	for o := range w.a.shown(&scope{env: w.e}, cond, value, surely) {
 		if o.variable != "" { // else a column of a subquery
 			names = append(names, o.variable)
 		}

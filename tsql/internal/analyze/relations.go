@@ -6,6 +6,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -47,7 +48,7 @@ func (a *analyzer) computeColumns(t *catalog.Table) {
 			continue
 		}
 		a.loudly(func() {
-			sc := &scope{env: newEnv(nil, c.ExprFile), sources: []*source{src}, clause: inDefault}
+			sc := &scope{env: newEnv(nil, c.ExprFile), level: level{Sources: []*source{src}, Clause: lookup.InDefault}}
 			if a.readsComputed(sc.env, t, c.Expr) {
 				return
 			}
@@ -119,7 +120,7 @@ func (a *analyzer) once(o catalog.Object, lenient bool, compute func(e *env) rel
 // Its columns are those of the query at the time of CREATE VIEW: SELECT * goes stale when a table changes.
 func (a *analyzer) viewRelation(v *catalog.View, lenient bool) relation {
 	return a.once(v, lenient, func(e *env) relation {
-		rel := a.subquery(&scope{env: e, clause: inFrom}, v.Def.Query)
+		rel := a.subquery(&scope{env: e, level: level{Clause: lookup.InFrom}}, v.Def.Query)
 		if a.rename(e, &rel, v.Def.Columns) && !a.checkNames(e, rel.columns, "of view "+v.Name.String()) {
 			rel.bad = true
 		}
@@ -138,7 +139,7 @@ func (a *analyzer) functionRelation(f *catalog.Function, lenient bool) relation 
 	}
 	return a.once(f, lenient, func(e *env) relation {
 		a.declareParams(e, f.Params)
-		rel := a.subquery(&scope{env: e, clause: inFrom}, f.Def.Inline)
+		rel := a.subquery(&scope{env: e, level: level{Clause: lookup.InFrom}}, f.Def.Inline)
 		if !rel.bad && !a.checkNames(e, rel.columns, "of function "+f.Name.String()) {
 			rel.bad = true
 		}

@@ -6,54 +6,29 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
-
-// A clause is where in a query an expression stands. It decides whether aggregates and window functions may be used.
-type clause string
-
-// The clauses, as messages name them.
-const (
-	outside   clause = "an expression outside a query"
-	inFrom    clause = "FROM"
-	inOn      clause = "ON"
-	inWhere   clause = "WHERE"
-	inGroupBy clause = "GROUP BY"
-	inHaving  clause = "HAVING"
-	inWindow  clause = "a window function" // its arguments, and what OVER names
-	inList    clause = "the select list"
-	inOrderBy clause = "ORDER BY"
-	inSet     clause = "SET"
-	inValues  clause = "VALUES"
-	inOutput  clause = "OUTPUT"
-	inTop     clause = "TOP"
-	inOffset  clause = "OFFSET"
-	inDefault clause = "a column's definition"
-)
-
-// aggregates reports whether an aggregate may stand there, and windows whether a window function may.
-func (c clause) aggregates() bool {
-	return c == inList || c == inHaving || c == inOrderBy || c == inWindow
-}
-func (c clause) windows() bool { return c == inList || c == inOrderBy }
 
 // scope is what an expression sees. A subquery's scope has that of the query around it as its outer one.
 //
 // A scope is never changed once expressions have been typed in it; in and inner make copies. That keeps what ORDER BY
 // may see, say, from leaking into WHERE, which is evaluated before it.
 type scope struct {
-	env     *env
-	outer   *scope
-	ctes    *cte
-	sources []*source
-	clause  clause
-	windows []syntax.NamedWindow
-	group   *grouping // the rows are groups; nil if they aren't
-	// inAggregate says that the argument of an aggregate is being typed: there the rows are those that are grouped.
-	inAggregate bool
-	merge       bool // OUTPUT of a MERGE, which has $action
-	exists      bool // directly below EXISTS, where * stands for no columns
+	level
+
+	env   *env
+	outer *scope
+	ctes  *cte
+	group *grouping // the rows are groups; nil if they aren't
+	merge bool      // OUTPUT of a MERGE, which has $action
 }
+
+// level is what a scope has of one query, and place a column of a source.
+type (
+	level = lookup.Level[*source]
+	place = lookup.Place[*source]
+)
 
 // source is one table of a FROM clause.
 //
@@ -74,6 +49,11 @@ type source struct {
 	pseudo  bool    // inserted or deleted of an OUTPUT clause
 	copyOf  *source // the same table of FROM, for another clause
 }
+
+// Exposed, Width and NameOf are what lookup asks of a table.
+func (src *source) Exposed() (name, schema string) { return src.name, src.schema }
+func (src *source) Width() int                     { return len(src.columns) }
+func (src *source) NameOf(i int) string            { return src.columns[i].Name }
 
 // cte is one common table expression; those defined before it follow.
 //
@@ -105,30 +85,21 @@ type grouping struct {
 	whole    bool             // there is no GROUP BY: all rows are one group, which may be empty
 }
 
-// place is a column of a source.
-//
-// Two references are the same column if they are the same place, whether one is written with the alias and the other
-// without.
-type place struct {
-	source *source
-	column int
-}
-
 // inner returns a scope for a query that stands in this one.
 //
 // It begins in FROM, the clause that is evaluated first. Whether the subquery may in fact see the outer one is for its
 // place to say: a derived table does not, unless it is right of an APPLY.
 func (s *scope) inner() *scope {
-	return &scope{env: s.env, outer: s, ctes: s.ctes, clause: inFrom}
+	return &scope{env: s.env, outer: s, ctes: s.ctes, level: level{Clause: lookup.InFrom}}
 }
 
 // in returns the scope as another clause of the same query sees it.
 //
 // Only directly below EXISTS, and there only in the select list, may * stand for no columns.
-func (s *scope) in(c clause) *scope {
+func (s *scope) in(c lookup.Clause) *scope {
 	inner := *s
-	inner.clause = c
-	inner.exists = s.exists && c == inList
+	inner.Clause = c
+	inner.Exists = s.Exists && c == lookup.InList
 	return &inner
 }
 
@@ -147,12 +118,12 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 	if !ok {
 		return typed{}
 	}
-	column := at.source.columns[at.column]
+	column := at.Table.columns[at.Column]
 	t := typed{Type: column.Type, Nullable: column.Nullable, origin: column.origin}
-	if at.column < len(at.source.params) {
-		t.param = at.source.params[at.column]
+	if at.Column < len(at.Table.params) {
+		t.param = at.Table.params[at.Column]
 	}
-	if owner.group == nil || owner.inAggregate {
+	if owner.group == nil || owner.InAggregate {
 		return t
 	}
 	if !slices.Contains(owner.group.columns, at) {
@@ -175,18 +146,10 @@ func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 	name := ref.Last()
 	a.names.look(s, ref)
 	for at := s; at != nil; at = at.outer {
-		candidates := at.qualified(ref.Parts[:len(ref.Parts)-1])
-		var places []place
-		for _, src := range candidates {
-			for i, c := range src.columns {
-				if c.Name != "" && same(c.Name, name.Value) {
-					places = append(places, place{src, i})
-				}
-			}
-		}
+		places, candidates := at.Find(ref, same)
 		switch {
 		case len(places) > 0:
-			a.names.refer(ref, places[0].source)
+			a.names.refer(ref, places[0].Table)
 		case len(ref.Parts) > 1 && len(candidates) > 0:
 			a.names.refer(ref, candidates[0])
 		}
@@ -223,34 +186,16 @@ func (a *analyzer) failColumn(e *env, name syntax.Ident, src *source, called str
 // isSystem reports the server's own views.
 func (src *source) isSystem() bool { return src.table != nil && src.table.Name.IsSystem() }
 
-// qualified returns the sources that a qualifier may mean; all without one.
-func (s *scope) qualified(qualifier []syntax.Ident) []*source {
-	if len(qualifier) == 0 {
-		return s.sources
-	}
-	var found []*source
-	table := qualifier[len(qualifier)-1].Value
-	for _, src := range s.sources {
-		if src.name == "" || !same(src.name, table) {
-			continue
-		}
-		if len(qualifier) == 1 || src.schema != "" && same(src.schema, qualifier[0].Value) {
-			found = append(found, src)
-		}
-	}
-	return found
-}
-
 // failAmbiguous reports a column that several tables have. That two tables have one name is reported by itself.
 func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place) {
-	x, y := places[0].source, places[1].source
+	x, y := places[0].Table, places[1].Table
 	if len(ref.Parts) > 1 && same(x.name, y.name) && same(x.schema, y.schema) {
 		return
 	}
 	var tables []string
 	for _, p := range places {
-		if p.source.name != "" {
-			tables = append(tables, p.source.name)
+		if p.Table.name != "" {
+			tables = append(tables, p.Table.name)
 		}
 	}
 	a.failName(s.env, ref.Span, "qualify it with the table's name or alias",
@@ -265,7 +210,7 @@ func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place
 func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	var sources []*source
 	for at := s; at != nil; at = at.outer {
-		sources = append(sources, at.sources...)
+		sources = append(sources, at.Sources...)
 	}
 	name := ref.Last()
 	if len(ref.Parts) > 2 && a.isColumn(s, ref.Parts[:len(ref.Parts)-1]) {
@@ -318,7 +263,7 @@ func (a *analyzer) pseudoColumn(s *scope, ref *syntax.ColumnRef) typed {
 	case name != "$IDENTITY" && name != "IDENTITYCOL":
 		return a.failName(s.env, ref.Span, "name the column", "%s isn't supported", syntax.Dotted(ref.Parts))
 	}
-	for _, src := range s.qualified(ref.Parts[:len(ref.Parts)-1]) {
+	for _, src := range s.Qualified(ref.Parts[:len(ref.Parts)-1], same) {
 		if src.table == nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -15,10 +16,10 @@ import (
 // list. Aliases of the list are therefore unknown to all of them; only ORDER BY, which comes later, sees them.
 func (a *analyzer) selectBody(outer *scope, q *syntax.Select) result {
 	s := outer.inner()
-	s.windows, s.exists = q.Windows, outer.exists
+	s.Windows, s.Exists = q.Windows, outer.Exists
 	from := a.from(s, q.From)
 	if q.Where != nil {
-		a.cond(s.in(inWhere), q.Where)
+		a.cond(s.in(lookup.InWhere), q.Where)
 		a.refine(s, q.Where)
 	}
 	if q.Top != nil {
@@ -26,11 +27,11 @@ func (a *analyzer) selectBody(outer *scope, q *syntax.Select) result {
 	}
 	a.groups(s, q)
 	if q.Having != nil {
-		a.cond(s.in(inHaving), q.Having)
+		a.cond(s.in(lookup.InHaving), q.Having)
 		a.refine(s, q.Having)
 	}
 	for _, w := range q.Windows {
-		a.window(s.in(inList), w.Window)
+		a.window(s.in(lookup.InList), w.Window)
 	}
 	out := a.selectList(s, q)
 	if q.Distinct {
@@ -50,7 +51,7 @@ func (a *analyzer) top(outer *scope, t *syntax.Top) {
 	if t.Percent {
 		want = typeFloat
 	}
-	a.takes(outer.in(inTop), t.N, want, "TOP")
+	a.takes(outer.in(lookup.InTop), t.N, want, "TOP")
 }
 
 // checkTop refuses what the server refuses beside TOP.
@@ -86,7 +87,7 @@ func (a *analyzer) groups(s *scope, q *syntax.Select) {
 			a.fail(s.env, lit.Span, "group by a column", "a constant groups nothing")
 			continue
 		}
-		t := a.expr(s.in(inGroupBy), item)
+		t := a.expr(s.in(lookup.InGroupBy), item)
 		a.sorted(s.env, t.Type, item.Range(), "GROUP BY")
 		t.literal, t.Nullable = nil, t.Nullable || g.nullable
 		if ref, ok := item.(*syntax.ColumnRef); ok {
@@ -113,7 +114,7 @@ func (a *analyzer) local(s *scope, ref *syntax.ColumnRef) (place, bool) {
 // whether that matters.
 func (a *analyzer) selectList(s *scope, q *syntax.Select) result {
 	out := result{selectScope: s, selected: q}
-	list := s.in(inList)
+	list := s.in(lookup.InList)
 	assigns := 0
 	for _, item := range q.Items {
 		switch x := item.X.(type) {
@@ -150,7 +151,7 @@ func (r *result) add(c Column, t typed, x syntax.Expr) {
 // Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL.
 // HIDDEN columns, which a temporal table may have, have to be named.
 func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
-	sources := s.qualified(star.Qualifier)
+	sources := s.Qualified(star.Qualifier, same)
 	switch {
 	case len(sources) == 0 && len(star.Qualifier) > 0:
 		ref := &syntax.ColumnRef{Span: star.Span, Parts: append(slices.Clone(star.Qualifier), syntax.Ident{Span: star.Span, Value: "*"})}
@@ -162,7 +163,7 @@ func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	}
 	for _, src := range sources {
 		out.bad = out.bad || src.bad
-		if s.exists {
+		if s.Exists {
 			continue
 		}
 		if src.isSystem() {
@@ -180,7 +181,7 @@ func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 				continue
 			}
 			t := typed{Type: c.Type, Nullable: c.Nullable}
-			if s.group != nil && !slices.Contains(s.group.columns, place{src, i}) {
+			if s.group != nil && !slices.Contains(s.group.columns, place{Table: src, Column: i}) {
 				a.fail(s.env, star.Span, "list the grouped columns", "* includes %s, which is not grouped", c.Name)
 				out.bad = true
 				return
@@ -266,8 +267,8 @@ func (a *analyzer) createdNotNull(s *scope, x syntax.Expr) bool {
 		if !ok {
 			return false
 		}
-		c := at.source.columns[at.column]
-		return !c.Nullable && !c.unsaid && !at.source.refined[at.column]
+		c := at.Table.columns[at.Column]
+		return !c.Nullable && !c.unsaid && !at.Table.refined[at.Column]
 	case *syntax.Call:
 		return len(x.Name.Parts) == 1 && same(x.Name.Parts[0].Value, "ISNULL") &&
 			slices.ContainsFunc(x.Args, func(arg syntax.Expr) bool { return a.createdNotNull(s, arg) })
@@ -299,7 +300,7 @@ func (a *analyzer) fingerprint(s *scope, x syntax.Expr) string {
 				return false
 			}
 			copyTo(n.From)
-			out.WriteString("{" + strconv.Itoa(slices.Index(s.sources, found.source)) + "." + strconv.Itoa(found.column) + "}")
+			out.WriteString("{" + strconv.Itoa(slices.Index(s.Sources, found.Table)) + "." + strconv.Itoa(found.Column) + "}")
 			at = n.To
 			return false
 		case *syntax.Literal:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
@@ -30,13 +31,13 @@ type bound struct {
 
 // from reads a comma-separated FROM clause into the sources of s, whose outer scope the tables themselves see.
 func (a *analyzer) from(s *scope, list []syntax.TableSource) joined {
-	around := &scope{env: s.env, outer: s.outer, ctes: s.ctes, clause: inFrom}
+	around := &scope{env: s.env, outer: s.outer, ctes: s.ctes, level: level{Clause: lookup.InFrom}}
 	all := joined{some: true}
 	for _, src := range list {
 		all = all.and(a.source(around, src))
 	}
 	a.checkExposed(s.env, all.sources)
-	s.sources = append(s.sources, all.sources...)
+	s.Sources = append(s.Sources, all.sources...)
 	return all
 }
 
@@ -110,7 +111,7 @@ func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 	apply := strings.HasSuffix(j.Kind, "APPLY")
 	if apply {
 		// The right side sees the left one, as a correlated subquery sees the query around it.
-		side := &scope{env: s.env, outer: s, ctes: s.ctes, clause: inFrom, sources: left.sources}
+		side := &scope{env: s.env, outer: s, ctes: s.ctes, level: level{Clause: lookup.InFrom, Sources: left.sources}}
 		inner = side.inner()
 	}
 	right := a.source(inner, j.Y)
@@ -137,7 +138,7 @@ func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 		both.some = false
 	}
 	if j.On != nil {
-		on.scope = &scope{env: s.env, outer: s, ctes: s.ctes, sources: both.sources, clause: inOn}
+		on.scope = &scope{env: s.env, outer: s, ctes: s.ctes, level: level{Sources: both.sources, Clause: lookup.InOn}}
 		a.cond(on.scope, j.On)
 		if j.Kind == "INNER" {
 			a.refine(on.scope, j.On)
@@ -420,7 +421,7 @@ func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 	}
 	width := len(v.Rows[0])
 	columns := make([][]operand, width)
-	values := s.in(inValues)
+	values := s.in(lookup.InValues)
 	for _, row := range v.Rows {
 		if len(row) != width {
 			a.fail(s.env, row[0].Range().Until(row[len(row)-1].Range()), "",
@@ -456,7 +457,7 @@ func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 		out.name = p.Alias.Value
 	}
 	in := s.inner()
-	in.outer, in.sources = s, from.sources
+	in.outer, in.Sources = s, from.sources
 	var used []place
 	find := func(ref *syntax.ColumnRef) (Column, bool) {
 		at, _, ok := a.find(in, ref)
@@ -465,7 +466,7 @@ func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 			return Column{}, false
 		}
 		used = append(used, at)
-		return at.source.columns[at.column], true
+		return at.Table.columns[at.Column], true
 	}
 	var added []Column
 	if p.Unpivot {
@@ -476,7 +477,7 @@ func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 	for _, src := range from.sources {
 		out.bad = out.bad || src.bad
 		for i, c := range src.columns {
-			if !slices.Contains(used, place{src, i}) {
+			if !slices.Contains(used, place{Table: src, Column: i}) {
 				out.columns = append(out.columns, c)
 			}
 		}
@@ -488,7 +489,7 @@ func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 // pivotColumns returns a column per value of IN, of the aggregate's type. A combination that no row has is NULL, and
 // 0 when counted.
 func (a *analyzer) pivotColumns(in *scope, p *syntax.Pivot, find func(*syntax.ColumnRef) (Column, bool)) []Column {
-	group := in.in(inList)
+	group := in.in(lookup.InList)
 	group.group = &grouping{whole: true} // of perhaps no rows
 	total := a.expr(group, p.Aggregate)
 	for _, arg := range p.Aggregate.Args {

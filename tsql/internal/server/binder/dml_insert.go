@@ -3,6 +3,7 @@ package binder
 import (
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -103,7 +104,7 @@ func (ins *Insert) complete(s *syntax.Insert) error {
 		return err
 	}
 	err := ins.Target.readingRows(ins.Rules, func() (err error) {
-		ins.Outputs, err = ins.b.outputs(&scope{sources: []*Source{ins.Rules.After}}, s.Output)
+		ins.Outputs, err = ins.b.outputs(&scope{level: level{Sources: []*Source{ins.Rules.After}}}, s.Output)
 		return err
 	})
 	if err != nil {
@@ -266,7 +267,7 @@ func (ins *Insert) oneRow(sc *scope, row []syntax.Expr) (Rel, []*Node, error) {
 		case isDefault(x):
 			continue // as if the column weren't in the list
 		default:
-			if n, err = ins.b.expr(sc.in(inList), x); err == nil {
+			if n, err = ins.b.expr(sc.in(lookup.InList), x); err == nil {
 				n, err = ins.give(i, n)
 			}
 		}
@@ -341,7 +342,7 @@ func (ins *Insert) column(sc *scope, rows [][]syntax.Expr, i int) (nodes []*Node
 			defaulted++
 			continue
 		}
-		if nodes[k], err = b.expr(sc.in(inList), row[i]); err != nil {
+		if nodes[k], err = b.expr(sc.in(lookup.InList), row[i]); err != nil {
 			return nil, 0, err
 		}
 		typed = append(typed, nodes[k])

@@ -3,6 +3,7 @@ package binder
 import (
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -56,7 +57,7 @@ func (b *Binder) Merge(s *syntax.Merge) (*Merge, error) {
 	if m.Rules, err = b.rulesOf(m.Target.from, map[*schema.Table]*Rules{}); err != nil {
 		return nil, err
 	}
-	around := &scope{outer: outer.outer, ctes: outer.ctes, clause: inFrom}
+	around := &scope{outer: outer.outer, ctes: outer.ctes, level: level{Clause: lookup.InFrom}}
 	from, sources, err := b.source(around, s.Source, has(s.Actions, WhenNotBySource))
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (b *Binder) Merge(s *syntax.Merge) (*Merge, error) {
 	if m.Block, m.Present, err = b.mergeJoin(m, s, outer, from, sources); err != nil {
 		return nil, err
 	}
-	both := &scope{outer: outer.outer, ctes: outer.ctes, sources: append([]*Source{m.Target.source}, sources...)}
+	both := &scope{outer: outer.outer, ctes: outer.ctes, level: level{Sources: append([]*Source{m.Target.source}, sources...)}}
 	for i := range s.Actions {
 		if err := b.mergeAction(m, &s.Actions[i], both, sources); err != nil {
 			return nil, err
@@ -149,7 +150,7 @@ func (b *Binder) mergeJoin(m *Merge, s *syntax.Merge, outer *scope, from Rel, so
 		return nil, nil, err
 	}
 	var err error
-	join.On, err = b.conditions(&scope{outer: outer.outer, ctes: outer.ctes, sources: both, clause: inOn}, s.On)
+	join.On, err = b.conditions(&scope{outer: outer.outer, ctes: outer.ctes, level: level{Sources: both, Clause: lookup.InOn}}, s.On)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,14 +166,14 @@ func (b *Binder) mergeAction(m *Merge, a *syntax.MergeAction, both *scope, sourc
 	s := *both
 	switch a.When {
 	case WhenNotByTarget:
-		s.sources = sources
+		s.Sources = sources
 	case WhenNotBySource:
-		s.sources = []*Source{m.Target.source}
+		s.Sources = []*Source{m.Target.source}
 	}
 	out := MergeAction{When: a.When}
 	var err error
 	if a.And != nil {
-		if out.Cond, err = b.cond(s.in(inWhere), a.And); err != nil {
+		if out.Cond, err = b.cond(s.in(lookup.InWhere), a.And); err != nil {
 			return err
 		}
 	}
@@ -181,7 +182,7 @@ func (b *Binder) mergeAction(m *Merge, a *syntax.MergeAction, both *scope, sourc
 		out.IsDelete = true
 	case "UPDATE":
 		out.Update = &Update{Rules: m.Rules}
-		if out.Update.Set, err = b.sets(s.in(inSet), m.Target, a.Set); err != nil {
+		if out.Update.Set, err = b.sets(s.in(lookup.InSet), m.Target, a.Set); err != nil {
 			return err
 		}
 		if m.Rules.Sets == nil {
@@ -243,7 +244,7 @@ func (b *Binder) mergeOutputs(m *Merge, s *syntax.Merge, both *scope, sources []
 			before = perhaps(m.Rules.Before)
 		}
 	}
-	sc.sources = append([]*Source{after, before}, sources...)
+	sc.Sources = append([]*Source{after, before}, sources...)
 	sc.action = ColumnNode(m.Word, value.NVarChar(10), false)
 	err := m.Target.readingRows(m.Rules, func() (err error) {
 		m.Outputs, err = b.outputs(&sc, s.Output)

@@ -1,6 +1,7 @@
 package binder
 
 import (
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -34,7 +35,7 @@ func (b *Binder) outputs(s *scope, o *syntax.Output) ([]*Output, error) {
 
 func (b *Binder) output(s *scope, o *syntax.Output) (*Output, error) {
 	sel := &Selected{}
-	if err := b.selectList(s.in(inOutput), &syntax.Select{Items: o.Items}, sel, false); err != nil {
+	if err := b.selectList(s.in(lookup.InOutput), &syntax.Select{Items: o.Items}, sel, false); err != nil {
 		return nil, err
 	}
 	if len(sel.Assigns) > 0 {

@@ -2,6 +2,7 @@ package binder
 
 import (
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -68,7 +69,7 @@ func (b *Binder) rulesOf(from execute.Source, all map[*schema.Table]*Rules) (*Ru
 			continue
 		}
 		in := b.catalog(t, ck.File)
-		n, err := in.cond(&scope{sources: []*Source{u.After}, clause: inWhere}, ck.Expr)
+		n, err := in.cond(&scope{level: level{Sources: []*Source{u.After}, Clause: lookup.InWhere}}, ck.Expr)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +93,7 @@ func (u *Rules) computes() error {
 			continue
 		}
 		in := u.b.catalog(t, c.File)
-		n, err := in.expr(&scope{sources: []*Source{row}, clause: inList}, c.Computed)
+		n, err := in.expr(&scope{level: level{Sources: []*Source{row}, Clause: lookup.InList}}, c.Computed)
 		if err != nil {
 			return err
 		}

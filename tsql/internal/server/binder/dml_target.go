@@ -260,7 +260,7 @@ func (b *Binder) joined(s *scope, src syntax.TableSource, permission string) (*t
 	var hit *Source
 	switch ref := src.(type) {
 	case *syntax.VariableTable:
-		for _, one := range s.sources {
+		for _, one := range s.Sources {
 			if rel, ok := one.Rel.(*TableRel); ok && rel.Source.Place == execute.InVariable &&
 				b.Env.Tables[b.Fold(ref.Name)] != nil && rel.Source.Slot == b.Env.Tables[b.Fold(ref.Name)].Slot {
 				hit = one
@@ -285,7 +285,7 @@ func (b *Binder) joined(s *scope, src syntax.TableSource, permission string) (*t
 func (b *Binder) sourceNamed(s *scope, ref *syntax.TableRef) (*Source, error) {
 	name := ref.Name.Last().Value
 	if len(ref.Name.Parts) == 1 {
-		for _, one := range s.sources {
+		for _, one := range s.Sources {
 			if one.Name != "" && b.Same(one.Name, name) {
 				return one, nil
 			}
@@ -300,7 +300,7 @@ func (b *Binder) sourceNamed(s *scope, ref *syntax.TableRef) (*Source, error) {
 		o = b.object(ref.Name)
 	}
 	var hit *Source
-	for _, one := range s.sources {
+	for _, one := range s.Sources {
 		if one.table == nil || schema.Object(one.table) != o {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -50,12 +51,12 @@ func (b *Binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 	if err := b.option(options); err != nil {
 		return nil, err
 	}
-	m := &Modified{scope: &scope{outer: outer.outer, ctes: outer.ctes, clause: inFrom}, Block: &Block{}}
+	m := &Modified{scope: &scope{outer: outer.outer, ctes: outer.ctes, level: level{Clause: lookup.InFrom}}, Block: &Block{}}
 	if err := b.findTarget(m, outer, to, from, permission); err != nil {
 		return nil, err
 	}
 	var err error
-	if m.Block.Where, err = b.conditions(m.scope.in(inWhere), where); err != nil {
+	if m.Block.Where, err = b.conditions(m.scope.in(lookup.InWhere), where); err != nil {
 		return nil, err
 	}
 	if top != nil {
@@ -89,7 +90,7 @@ func (b *Binder) findTarget(m *Modified, outer *scope, to syntax.TableSource, fr
 	if m.Target, err = b.namedTarget(outer, to, permission); err != nil {
 		return err
 	}
-	m.scope.sources = append([]*Source{m.Target.source}, m.scope.sources...)
+	m.scope.Sources = append([]*Source{m.Target.source}, m.scope.Sources...)
 	if m.Block.From == nil {
 		m.Block.From = m.Target.source.Rel
 	} else {
@@ -131,7 +132,7 @@ func (b *Binder) Update(s *syntax.Update) (*Update, error) {
 		u.InsteadOf = "UPDATE"
 	}
 	up := &Update{Modified: m, Rules: u}
-	if up.Set, err = b.sets(m.scope.in(inSet), m.Target, s.Set); err != nil {
+	if up.Set, err = b.sets(m.scope.in(lookup.InSet), m.Target, s.Set); err != nil {
 		return nil, err
 	}
 	if len(m.Target.check) > 0 {
@@ -150,14 +151,14 @@ func (b *Binder) changeOutputs(m *Modified, u *Rules, o *syntax.Output, event st
 	if event == "DELETE" {
 		sources = sources[1:]
 	}
-	for _, src := range m.scope.sources {
+	for _, src := range m.scope.Sources {
 		if src != m.Target.source {
 			sources = append(sources, src)
 		}
 	}
 	var list []*Output
 	err := m.Target.readingRows(u, func() (err error) {
-		list, err = b.outputs(&scope{outer: m.scope.outer, ctes: m.scope.ctes, sources: sources}, o)
+		list, err = b.outputs(&scope{outer: m.scope.outer, ctes: m.scope.ctes, level: level{Sources: sources}}, o)
 		return err
 	})
 	if err != nil {

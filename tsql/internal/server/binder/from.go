@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
@@ -14,14 +15,14 @@ import (
 
 // from binds a comma-separated FROM clause, adding its tables to the scope.
 func (b *Binder) from(s *scope, list []syntax.TableSource) (Rel, error) {
-	around := &scope{outer: s.outer, ctes: s.ctes, clause: inFrom}
+	around := &scope{outer: s.outer, ctes: s.ctes, level: level{Clause: lookup.InFrom}}
 	var all Rel
 	for _, src := range list {
 		r, sources, err := b.source(around, src, false)
 		if err != nil {
 			return nil, err
 		}
-		s.sources = append(s.sources, sources...)
+		s.Sources = append(s.Sources, sources...)
 		if all == nil {
 			all = r
 		} else {
@@ -31,7 +32,7 @@ func (b *Binder) from(s *scope, list []syntax.TableSource) (Rel, error) {
 	if all == nil {
 		all = OneRel{}
 	}
-	return all, b.expose(s.sources)
+	return all, b.expose(s.Sources)
 }
 
 // source binds one element of a FROM clause. s is what surrounds it: the query further out and, on the right of an
@@ -75,7 +76,7 @@ func (b *Binder) join(s *scope, j *syntax.Join, maybe bool) (Rel, []*Source, err
 	}
 	inner := s
 	if strings.HasSuffix(j.Kind, "APPLY") {
-		side := &scope{outer: s, ctes: s.ctes, clause: inFrom, sources: left}
+		side := &scope{outer: s, ctes: s.ctes, level: level{Clause: lookup.InFrom, Sources: left}}
 		inner = side.inner()
 	}
 	y, right, err := b.source(inner, j.Y, rightMaybe)
@@ -99,7 +100,7 @@ func (b *Binder) join(s *scope, j *syntax.Join, maybe bool) (Rel, []*Source, err
 		}
 	}
 	if j.On != nil {
-		on := &scope{outer: s, ctes: s.ctes, sources: both, clause: inOn}
+		on := &scope{outer: s, ctes: s.ctes, level: level{Sources: both, Clause: lookup.InOn}}
 		if out.On, err = b.conditions(on, j.On); err != nil {
 			return nil, nil, err
 		}
@@ -333,7 +334,7 @@ func (b *Binder) computedColumn(src *Source, c *schema.Column, maybe bool) (*Nod
 	inside.owner = src.table
 	row := *src
 	row.reads = nil // what it is computed of takes no permission
-	n, err := inside.expr(&scope{sources: []*Source{&row}, clause: inList}, c.Computed)
+	n, err := inside.expr(&scope{level: level{Sources: []*Source{&row}, Clause: lookup.InList}}, c.Computed)
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +446,7 @@ func cheap(n *Node) bool {
 
 // valuesTable binds (VALUES …) AS alias (columns).
 func (b *Binder) valuesTable(s *scope, v *syntax.ValuesTable, maybe bool) (*Source, error) {
-	r, columns, err := b.values(s.in(inFrom), v.Rows)
+	r, columns, err := b.values(s.in(lookup.InFrom), v.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -538,7 +539,7 @@ func (t *TableRel) Filter(ix *schema.Index) ([]*Node, error) {
 	env.Variables, env.Tables, env.File = nil, nil, ix.File
 	inside.Env, inside.params = &env, nil
 	src := *t.Of
-	list, err := inside.conditions(&scope{sources: []*Source{&src}, clause: inWhere}, ix.Where)
+	list, err := inside.conditions(&scope{level: level{Sources: []*Source{&src}, Clause: lookup.InWhere}}, ix.Where)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/function"
@@ -60,7 +61,7 @@ func (b *Binder) groups(s *scope, q *syntax.Select, order []syntax.OrderItem) (*
 // groupKey binds an item of GROUP BY.
 func (b *Binder) groupKey(s *scope, item syntax.Expr) (*Node, error) {
 	item = syntax.Unparen(item)
-	n, err := b.expr(s.in(inGroupBy), item)
+	n, err := b.expr(s.in(lookup.InGroupBy), item)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (g *grouping) column(n *Node, f found) (*Node, error) {
 	if table != "" {
 		name = table + "." + name
 	}
-	number := map[clause]int32{inHaving: 8121, inOrderBy: 8127}[f.owner.clause]
+	number := map[lookup.Clause]int32{lookup.InHaving: 8121, lookup.InOrderBy: 8127}[f.owner.Clause]
 	if number == 0 {
 		number = 8120
 	}
@@ -117,7 +118,7 @@ func (g *grouping) column(n *Node, f found) (*Node, error) {
 
 // groupedExpr returns the grouped value that an expression is; nil if it is none.
 func (b *Binder) groupedExpr(s *scope, x syntax.Expr) *Node {
-	if s.group == nil || s.inAggregate || s.group.only {
+	if s.group == nil || s.InAggregate || s.group.only {
 		return nil
 	}
 	switch x.(type) {
@@ -125,7 +126,7 @@ func (b *Binder) groupedExpr(s *scope, x syntax.Expr) *Node {
 		return nil
 	}
 	before := *s
-	before.group, before.windows, before.clause = nil, nil, inGroupBy
+	before.group, before.windows, before.Clause = nil, nil, lookup.InGroupBy
 	n, err := b.plainExpr(&before, syntax.Unparen(x))
 	if err != nil || n.isTruth() {
 		return nil
@@ -136,13 +137,13 @@ func (b *Binder) groupedExpr(s *scope, x syntax.Expr) *Node {
 // aggregate binds an aggregate without OVER.
 func (b *Binder) aggregate(s *scope, name string, x *syntax.Call) (*Node, error) {
 	switch {
-	case s.inAggregate:
+	case s.InAggregate:
 		return nil, fault.New(130)
 	case s.group == nil:
 		return nil, b.misplaced(s)
 	}
 	inner := *s
-	inner.inAggregate, inner.windows = true, nil
+	inner.InAggregate, inner.windows = true, nil
 	call, t, label, nullable, err := b.aggregateCall(&inner, name, x)
 	if err != nil {
 		return nil, err
@@ -168,12 +169,12 @@ func (b *Binder) aggregate(s *scope, name string, x *syntax.Call) (*Node, error)
 
 // misplaced is the error for an aggregate where there can be none.
 func (b *Binder) misplaced(s *scope) error {
-	switch s.clause {
-	case inOn:
+	switch s.Clause {
+	case lookup.InOn:
 		return fault.New(1015)
-	case inGroupBy:
+	case lookup.InGroupBy:
 		return fault.New(144)
-	case inSet:
+	case lookup.InSet:
 		return fault.New(157)
 	default:
 		return fault.New(147)
@@ -281,7 +282,7 @@ func (b *Binder) groupingCall(s *scope, x *syntax.Call) (*Node, error) {
 		return nil, fault.New(8161, 1, name)
 	}
 	inner := *s
-	inner.inAggregate = true
+	inner.InAggregate = true
 	gr := execute.Grouping{}
 	for i, a := range x.Args {
 		n, err := b.expr(&inner, a)

@@ -3,6 +3,7 @@ package binder
 import (
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
@@ -16,7 +17,7 @@ func (b *Binder) pivot(s *scope, p *syntax.Pivot, maybe bool) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := &scope{outer: s.outer, ctes: s.ctes, sources: sources, clause: inFrom}
+	inner := &scope{outer: s.outer, ctes: s.ctes, level: level{Sources: sources, Clause: lookup.InFrom}}
 	name := ""
 	if p.Alias != nil {
 		name = p.Alias.Value
@@ -51,7 +52,7 @@ func (b *Binder) pivotRows(s *scope, p *syntax.Pivot, from Rel) (Rel, []OutColum
 	q := &Block{From: from, Group: &Grouped{}}
 	g := &grouping{rel: q.Group, items: map[string]*Node{}, only: true}
 	var columns []OutColumn
-	for _, src := range s.sources {
+	for _, src := range s.Sources {
 		for i := range src.columns {
 			n, err := src.Column(i)
 			if err != nil {
@@ -82,7 +83,7 @@ func (b *Binder) pivotValue(s *scope, p *syntax.Pivot, pivoted *Node, v syntax.I
 		return nil, err
 	}
 	grouped := *s
-	grouped.group, grouped.inAggregate, grouped.clause = g, true, inList
+	grouped.group, grouped.InAggregate, grouped.Clause = g, true, lookup.InList
 	call, t, label, _, err := b.aggregateCall(&grouped, "PIVOT", p.Aggregate)
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (b *Binder) unpivotRows(s *scope, p *syntax.Pivot, from Rel) (Rel, []OutCol
 	val.Label = listed[0].Label
 	q := &Block{From: &JoinRel{Kind: "INNER", X: from, Y: rows}, Where: []*Node{NullTest(ColumnNode(slot, val.Type, true), true)}}
 	var columns []OutColumn
-	for _, src := range s.sources {
+	for _, src := range s.Sources {
 		for i := range src.columns {
 			n, err := src.Column(i)
 			if err != nil {

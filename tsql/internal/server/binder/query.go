@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/builtin"
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/function"
@@ -77,7 +78,7 @@ func (b *Binder) subquery(s *scope, q *syntax.Query, exists bool) (Rel, []OutCol
 		return nil, nil, b.Unsupported(q.For.Span, "FOR %s of a query whose rows are read", q.For.Kind)
 	}
 	inner := *s
-	inner.exists = exists
+	inner.Exists = exists
 	out, err := b.queryIn(&inner, q)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +112,7 @@ func untyped(t value.Type) value.Type {
 // selectBody binds one SELECT in the order in which its clauses take effect.
 func (b *Binder) selectBody(outer *scope, q *syntax.Select, query *syntax.Query) (*Selected, error) {
 	s := outer.inner()
-	if s.named = q.Windows; len(s.named) > 0 && b.before2022() {
+	if s.Windows = q.Windows; len(s.Windows) > 0 && b.before2022() {
 		return nil, b.Unsupported(q.Span, "WINDOW with a compatibility level below %d", level2022)
 	}
 	block := &Block{}
@@ -120,7 +121,7 @@ func (b *Binder) selectBody(outer *scope, q *syntax.Select, query *syntax.Query)
 	if block.From, err = b.from(s, q.From); err != nil {
 		return nil, err
 	}
-	if block.Where, err = b.conditions(s.in(inWhere), q.Where); err != nil {
+	if block.Where, err = b.conditions(s.in(lookup.InWhere), q.Where); err != nil {
 		return nil, err
 	}
 	if s.group, err = b.groups(s, q, query.OrderBy); err != nil {
@@ -129,14 +130,14 @@ func (b *Binder) selectBody(outer *scope, q *syntax.Select, query *syntax.Query)
 	if s.group != nil {
 		block.Group = s.group.rel
 	}
-	if block.Having, err = b.conditions(s.in(inHaving), q.Having); err != nil {
+	if block.Having, err = b.conditions(s.in(lookup.InHaving), q.Having); err != nil {
 		return nil, err
 	}
 	s.windows = &windows{}
-	if err := b.selectList(s.in(inList), q, out, outer.exists); err != nil {
+	if err := b.selectList(s.in(lookup.InList), q, out, outer.Exists); err != nil {
 		return nil, err
 	}
-	if err := b.selectOrder(s.in(inOrderBy), q, query, block, out); err != nil {
+	if err := b.selectOrder(s.in(lookup.InOrderBy), q, query, block, out); err != nil {
 		return nil, err
 	}
 	block.Windows = s.windows.specs
@@ -219,7 +220,7 @@ func outColumnOf(name string, n *Node) OutColumn {
 
 // star expands * and t.*.
 func (b *Binder) star(s *scope, star *syntax.Star, out *Selected) error {
-	sources := b.qualified(s, star.Qualifier)
+	sources := s.Qualified(star.Qualifier, b.Same)
 	if len(sources) == 0 {
 		if len(star.Qualifier) > 0 {
 			return fault.New(107, syntax.Dotted(star.Qualifier))
@@ -235,7 +236,7 @@ func (b *Binder) star(s *scope, star *syntax.Star, out *Selected) error {
 			if err != nil {
 				return err
 			}
-			if s.group != nil && !s.inAggregate {
+			if s.group != nil && !s.InAggregate {
 				if n, err = s.group.column(n, found{src, i, s}); err != nil {
 					return err
 				}
@@ -382,7 +383,7 @@ func (b *Binder) keyOfFirst(out *Selected, x syntax.Expr) *Node {
 	if out.first == nil {
 		return nil
 	}
-	n, err := b.expr(out.first.scope.in(inOrderBy), x)
+	n, err := b.expr(out.first.scope.in(lookup.InOrderBy), x)
 	if err != nil {
 		return nil
 	}
@@ -414,7 +415,7 @@ func (b *Binder) topOf(outer *scope, t *syntax.Top) (*TopRel, error) {
 	if t.Percent {
 		to = value.OfKind(sqltype.Float)
 	}
-	n, err := b.expr(outer.in(inTop), t.N)
+	n, err := b.expr(outer.in(lookup.InTop), t.N)
 	if err != nil {
 		return nil, err
 	}
@@ -433,7 +434,7 @@ func (b *Binder) offset(outer *scope, q *syntax.Query) (*TopRel, error) {
 		return nil, nil
 	}
 	bound := func(x syntax.Expr, number int32) (*Node, error) {
-		n, err := b.expr(outer.in(inTop), x)
+		n, err := b.expr(outer.in(lookup.InTop), x)
 		if err != nil {
 			return nil, err
 		}
@@ -484,5 +485,5 @@ func (b *Binder) RowCondition(t *schema.Table, x syntax.Expr) (*Node, *TableRel,
 // rowScope is what an expression over one row of a table sees. The slots of the columns are found when it is bound.
 func (b *Binder) rowScope(t *schema.Table) (*scope, *TableRel) {
 	src, table := b.tableAndSource(execute.Source{Table: t}, execute.Hints{}, false)
-	return &scope{sources: []*Source{src}, clause: inList}, table
+	return &scope{level: level{Sources: []*Source{src}, Clause: lookup.InList}}, table
 }

@@ -3,46 +3,26 @@ package binder
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// clause is where in a query an expression stands. It decides what may stand there.
-type clause uint8
-
-// The clauses.
-const (
-	outside clause = iota // of a query
-	inFrom
-	inOn
-	inWhere
-	inGroupBy
-	inHaving
-	inList
-	inOrderBy
-	inTop
-	inSet
-	inOutput
-	inWindow
-)
-
 // scope is what an expression sees. The scope of a subquery has that of the query around it as its outer one. A scope
 // is not changed once expressions have been bound in it; in makes copies.
 type scope struct {
+	level
+
 	outer   *scope
 	ctes    *cte
-	sources []*Source
-	clause  clause
 	group   *grouping // the rows are groups; nil if they aren't
 	windows *windows  // where window functions are put; nil where there can be none
-	named   []syntax.NamedWindow
-	// inAggregate says that an argument of an aggregate is bound: there the rows are those that are grouped.
-	inAggregate bool
-	exists      bool // directly below EXISTS, where * stands for no columns
-	// action is the column $action of MERGE.
-	action *Node
+	action  *Node     // the column $action of MERGE
 }
+
+// level is what a scope has of one query.
+type level = lookup.Level[*Source]
 
 // Source is a table of a FROM clause, as names refer to it.
 type Source struct {
@@ -62,6 +42,15 @@ type sourceColumn struct {
 	node   *Node
 	make   func() (*Node, error)
 }
+
+// Exposed returns what columns can be qualified with.
+func (s *Source) Exposed() (name, schemaName string) { return s.Name, s.schema }
+
+// Width is how many columns there are.
+func (s *Source) Width() int { return len(s.columns) }
+
+// NameOf is the name of a column.
+func (s *Source) NameOf(i int) string { return s.columns[i].name }
 
 // Column returns the node of a column that is read.
 func (s *Source) Column(i int) (*Node, error) {
@@ -85,14 +74,16 @@ func (s *Source) node(i int) (*Node, error) {
 }
 
 // in returns the scope as another clause sees it.
-func (s *scope) in(c clause) *scope {
+func (s *scope) in(c lookup.Clause) *scope {
 	inner := *s
-	inner.clause = c
+	inner.Clause = c
 	return &inner
 }
 
 // inner returns the scope of a query that stands in this one.
-func (s *scope) inner() *scope { return &scope{outer: s, ctes: s.ctes, clause: inFrom} }
+func (s *scope) inner() *scope {
+	return &scope{outer: s, ctes: s.ctes, level: level{Clause: lookup.InFrom}}
+}
 
 // found is where a name was found.
 type found struct {
@@ -114,7 +105,7 @@ func (b *Binder) column(s *scope, ref *syntax.ColumnRef) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.owner.group == nil || f.owner.inAggregate {
+	if f.owner.group == nil || f.owner.InAggregate {
 		return n, nil
 	}
 	return f.owner.group.column(n, f)
@@ -126,18 +117,10 @@ func (b *Binder) find(s *scope, ref *syntax.ColumnRef) (found, error) {
 	name := ref.Last().Value
 	qualifier := ref.Parts[:len(ref.Parts)-1]
 	for at := s; at != nil; at = at.outer {
-		var hits []found
-		candidates := b.qualified(at, qualifier)
-		for _, src := range candidates {
-			for i := range src.columns {
-				if src.columns[i].name != "" && b.Same(src.columns[i].name, name) {
-					hits = append(hits, found{src, i, at})
-				}
-			}
-		}
+		hits, candidates := at.Find(ref, b.Same)
 		switch {
 		case len(hits) == 1:
-			return hits[0], nil
+			return found{hits[0].Table, hits[0].Column, at}, nil
 		case len(hits) > 1:
 			return found{}, fault.New(209, name)
 		case len(qualifier) > 0 && len(candidates) > 0:
@@ -157,32 +140,14 @@ func (b *Binder) find(s *scope, ref *syntax.ColumnRef) (found, error) {
 // to be something else.
 func (b *Binder) unknown(s *scope, name syntax.Ident) error {
 	for at := s; at != nil; at = at.outer {
-		if len(at.sources) > 0 {
+		if len(at.Sources) > 0 {
 			return fault.New(207, name.Value)
 		}
 	}
-	if s.clause == outside && !name.Quoted {
+	if s.Clause == lookup.Outside && !name.Quoted {
 		return fault.New(128, name.Value)
 	}
 	return fault.New(207, name.Value)
-}
-
-// qualified returns the sources that a qualifier may mean; all without one.
-func (b *Binder) qualified(s *scope, qualifier []syntax.Ident) []*Source {
-	if len(qualifier) == 0 {
-		return s.sources
-	}
-	var hits []*Source
-	table := qualifier[len(qualifier)-1].Value
-	for _, src := range s.sources {
-		if src.Name == "" || !b.Same(src.Name, table) {
-			continue
-		}
-		if len(qualifier) == 1 || src.schema != "" && b.Same(src.schema, qualifier[len(qualifier)-2].Value) {
-			hits = append(hits, src)
-		}
-	}
-	return hits
 }
 
 // pseudoColumn binds $action, $identity and $rowguid; nil if the name is none of them.
@@ -205,7 +170,7 @@ func (b *Binder) pseudoColumn(s *scope, ref *syntax.ColumnRef) (*Node, error) {
 	default:
 		return nil, nil
 	}
-	for _, src := range b.qualified(s, ref.Parts[:len(ref.Parts)-1]) {
+	for _, src := range s.Qualified(ref.Parts[:len(ref.Parts)-1], b.Same) {
 		if src.table == nil {
 			continue
 		}

@@ -3,6 +3,7 @@ package binder
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/function"
@@ -17,16 +18,16 @@ type windows struct{ specs []*WindowSpec }
 // windowFunction binds a call with OVER.
 func (b *Binder) windowFunction(s *scope, name string, x *syntax.Call) (*Node, error) {
 	switch {
-	case s.clause == inWindow:
+	case s.Clause == lookup.InWindow:
 		return nil, fault.New(4109)
-	case s.windows == nil || s.inAggregate || (s.clause != inList && s.clause != inOrderBy):
+	case s.windows == nil || s.InAggregate || (s.Clause != lookup.InList && s.Clause != lookup.InOrderBy):
 		return nil, fault.New(4108)
 	}
 	over, err := b.over(s, x.Over, 0)
 	if err != nil {
 		return nil, err
 	}
-	inner := s.in(inWindow)
+	inner := s.in(lookup.InWindow)
 	inner.windows = nil
 	args, known, err := b.arguments(inner, x)
 	if err != nil {
@@ -92,11 +93,11 @@ func (b *Binder) over(s *scope, w *syntax.Window, hops int) (*syntax.Window, err
 	if w.Name == "" {
 		return w, nil
 	}
-	for _, named := range s.named {
+	for _, named := range s.Windows {
 		if !b.Same(named.Name.Value, w.Name) {
 			continue
 		}
-		if hops > len(s.named) {
+		if hops > len(s.Windows) {
 			return nil, fault.New(5365)
 		}
 		base, err := b.over(s, named.Window, hops+1)

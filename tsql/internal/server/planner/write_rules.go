@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/binder"
@@ -85,8 +86,8 @@ func (p *planner) computedRules(list []binder.ComputedRule) ([]computedRule, err
 // defaults compiles the defaults of columns, by ordinal.
 func (p *planner) defaults(bound map[int]*binder.Node) (map[int]execute.Expr, error) {
 	out := map[int]execute.Expr{}
-	for ordinal, n := range bound {
-		c, err := p.code(n)
+	for _, ordinal := range slices.Sorted(maps.Keys(bound)) {
+		c, err := p.code(bound[ordinal])
 		if err != nil {
 			return nil, err
 		}
