@@ -169,7 +169,7 @@ func TestReplaceAfterManyExecutions(t *testing.T) {
 	t.Parallel()
 	loop := orchestration.New("Loop", func(ctx *orchestration.Context, left int) (string, error) {
 		if left > 0 {
-			return "", orchestration.ContinueAsNew(ctx, left-1)
+			return orchestration.Declare[int, string]("Loop").ContinueAsNew(ctx, left-1)
 		}
 		return "looped", nil
 	})
@@ -213,7 +213,7 @@ func TestReplaceFinished(t *testing.T) {
 	t.Parallel()
 	loop := orchestration.New("Loop", func(ctx *orchestration.Context, again bool) (string, error) {
 		if again {
-			return "", orchestration.ContinueAsNew(ctx, false)
+			return orchestration.Declare[bool, string]("Loop").ContinueAsNew(ctx, false)
 		}
 		return "looped", nil
 	})

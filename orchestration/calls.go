@@ -132,41 +132,26 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 }
 
 // ContinueAsNew ends this execution and starts the next one with the given input and an empty history. Use it to keep
-// the history of a loop short. Unread messages of its queues wait for the next execution, in their order. ContinueAsNew does
-// not return, except with [ErrCancelled] while the orchestration cleans up. A function can end with
-//
-//	return none, orchestration.ContinueAsNew(ctx, next)
-func ContinueAsNew(ctx *Context, input any) error {
-	return continueAsNew(ctx, nil, input)
-}
-
-func continueAsNew(ctx *Context, version *string, input any) error {
-	if ctx.env.MustEnd() {
-		return ErrCancelled
-	}
-	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input), Version: version})
-	ctx.env.Halt()
-	return nil
-}
-
-// ContinueAsNewVersion is [ContinueAsNew] with a given version of the orchestration. ContinueAsNew leaves the choice
-// of the version to the worker, as for new instances.
-func ContinueAsNewVersion(ctx *Context, version string, input any) error {
-	return continueAsNew(ctx, &version, input)
-}
-
-// ContinueAsNew is the function [ContinueAsNew] with the input of the definition's type:
+// the history of a loop short. Unread messages of its queues wait for the next execution, in their order. ContinueAsNew
+// does not return, except with [ErrCancelled] while the orchestration cleans up. A function can end with
 //
 //	return definition.ContinueAsNew(ctx, next)
 //
-// The definition must have the name of the running orchestration. Go does not allow a package variable in its own
+// The definition must have the name of the running orchestration. With [Definition.AtVersion] the next execution has
+// that version; without it the worker chooses, as for a new instance. Go does not allow a package variable in its own
 // initialization, so make the variable with [Declare], and give it the function where the worker registers it.
 func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
+	ctx.mustOwn()
 	if name := ctx.Info().Name; name != d.name {
 		panic(fmt.Sprintf("orchestration %q cannot continue as %q", name, d.name))
 	}
 	var none O
-	return none, continueAsNew(ctx, d.wantedOrNil(), input)
+	if ctx.env.MustEnd() {
+		return none, ErrCancelled
+	}
+	ctx.env.Emit(replay.NextExecution{Input: encode("input of the next execution", input), Version: d.wantedOrNil()})
+	ctx.env.Halt()
+	return none, nil
 }
 
 // Built-in activities, which every worker runs.

@@ -171,7 +171,7 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			"continue-as-new is refused",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				_, _ = call(ctx, charge)
-				return "", orchestration.ContinueAsNew(ctx, "")
+				return orchestration.Declare[string, string](ctx.Info().Name).ContinueAsNew(ctx, "")
 			}),
 			[]string{"cancel why"},
 			[]string{"2 activity Charge", "3 cancel: why", "4 timer 1m0s", "5 2 cancelled", "6 failed: canceled: why"},
@@ -506,7 +506,7 @@ func TestCancellationGoesAlong(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 		_, _ = orchestration.Activity(ctx, charge, "").Await()
-		return "", orchestration.ContinueAsNew(ctx, "next")
+		return orchestration.Declare[string, string](ctx.Info().Name).ContinueAsNew(ctx, "next")
 	}), "in")
 	s.happen("2 returns ok and cancel why")
 	if len(s.next) != 2 || fmt.Sprintf("%+v", s.next[1]) != "{Instance:i Reason:why}" {
@@ -521,7 +521,7 @@ func TestCancellationGoesAlongOnAStore(t *testing.T) {
 		ctx.SetCustomStatus("up")
 		_, err := orchestration.NewEvent[string]("go").Wait(ctx).Await()
 		if input == "first" {
-			return "", orchestration.ContinueAsNew(ctx, "next")
+			return orchestration.Declare[string, string](ctx.Info().Name).ContinueAsNew(ctx, "next")
 		}
 		return "", err
 	})

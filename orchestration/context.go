@@ -107,16 +107,6 @@ func (c *Context) ResetCustomStatus() { c.env.Emit(replay.SetStatus{}) }
 // orchestration with the text.
 func encode[T any](what string, value T) string {
 	text, err := payload.EncodeAs(value)
-	return encoded(what, text, err)
-}
-
-// encodeAny is encode for an argument whose receiver's type is not known.
-func encodeAny(what string, value any) string {
-	text, err := payload.Encode(value)
-	return encoded(what, text, err)
-}
-
-func encoded(what, text string, err error) string {
 	if err != nil {
 		panic(what + ": " + err.Error())
 	}

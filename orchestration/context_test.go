@@ -101,7 +101,7 @@ func TestValuesWithoutJSON(t *testing.T) {
 		case "detach":
 			orchestration.Detach(ctx, child, "d", unfit{})
 		case "continue":
-			return unfit{}, orchestration.ContinueAsNew(ctx, unfit{})
+			return orchestration.Declare[unfit, unfit]("Unfit").ContinueAsNew(ctx, unfit{})
 		case "key":
 			orchestration.NewKey[unfit]("k").Set(ctx, unfit{})
 		}

@@ -61,9 +61,9 @@ func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	return d.withEntry()
 }
 
-// AtVersion returns the definition with which a start asks for a version, "major.minor.patch": client.Start, [Sub],
-// [Detach] and [Definition.ContinueAsNew]. Without it, or with "", the worker chooses. It has no effect on what a worker
-// registers, which is [Definition.WithVersion].
+// AtVersion returns the definition with which a start asks for a version, "major.minor.patch": client.Start,
+// [SubOrchestration], [Detach] and [Definition.ContinueAsNew]. Without it, or with "", the worker chooses. It has no
+// effect on what a worker registers, which is [Definition.WithVersion].
 func (d Definition[I, O]) AtVersion(version string) Definition[I, O] {
 	d.wanted = version
 	return d.withEntry()

@@ -178,7 +178,7 @@ func TestQueueAcrossContinueAsNew(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, orchestration.ContinueAsNew(ctx, state{Left: s.Left - 1, Read: append(s.Read, message)})
+		return orchestration.Declare[state, []string]("Mailbox").ContinueAsNew(ctx, state{Left: s.Left - 1, Read: append(s.Read, message)})
 	})
 	e := newEngine(t)
 	run := start(e, def, state{Left: 6})

@@ -204,17 +204,18 @@ func ExampleQueue_Dequeue() {
 }
 
 // An orchestration that lives for ever moves to the new version of its code by itself.
-func ExampleContinueAsNewVersion() {
-	first := orchestration.New("Monitor", func(ctx *orchestration.Context, n int) (string, error) {
-		return "", orchestration.ContinueAsNewVersion(ctx, "2.0.0", n+1)
+func ExampleDefinition_AtVersion() {
+	monitor := orchestration.Declare[int, string]("Monitor")
+	first := monitor.Implement(func(ctx *orchestration.Context, n int) (string, error) {
+		return monitor.AtVersion("2.0.0").ContinueAsNew(ctx, n+1)
 	})
-	second := orchestration.New("Monitor", func(ctx *orchestration.Context, n int) (string, error) {
+	second := monitor.Implement(func(ctx *orchestration.Context, n int) (string, error) {
 		return fmt.Sprint("execution ", n, " has version ", ctx.Info().Version), nil
 	}).WithVersion("2.0.0")
 
 	ctx, c, stop := working(first, second)
 	defer stop()
-	run, err := client.Start(ctx, c, first.AtVersion("1.0.0"), "monitor-1", 1)
+	run, err := client.Start(ctx, c, monitor.AtVersion("1.0.0"), "monitor-1", 1)
 	check(err)
 	fmt.Println(run.Wait(ctx))
 	// Output: execution 2 has version 2.0.0 <nil>

@@ -17,14 +17,15 @@ var Visits = orchestration.NewKey[int]("visits")
 
 // A key keeps a small value through continue-as-new, until it is cleared. Clients read it.
 func ExampleNewKey() {
-	guestbook := orchestration.New("Guestbook", func(ctx *orchestration.Context, more int) (int, error) {
+	guests := orchestration.Declare[int, int]("Guestbook")
+	guestbook := guests.Implement(func(ctx *orchestration.Context, more int) (int, error) {
 		visits, _, err := Visits.Get(ctx)
 		if err != nil {
 			return 0, err
 		}
 		Visits.Set(ctx, visits+1)
 		if more > 0 {
-			return 0, orchestration.ContinueAsNew(ctx, more-1)
+			return guests.ContinueAsNew(ctx, more-1)
 		}
 		Visits.Clear(ctx)
 		return visits + 1, nil
@@ -190,10 +191,11 @@ func ExampleContext_UTCNow() {
 
 // A custom status without a declaration is a text, which the next execution keeps.
 func ExampleContext_SetCustomStatus() {
-	shop := orchestration.New("Shop", func(ctx *orchestration.Context, day int) (string, error) {
+	days := orchestration.Declare[int, string]("Shop")
+	shop := days.Implement(func(ctx *orchestration.Context, day int) (string, error) {
 		if day < 2 {
 			ctx.SetCustomStatus("open")
-			return "", orchestration.ContinueAsNew(ctx, day+1)
+			return days.ContinueAsNew(ctx, day+1)
 		}
 		status := *ctx.CustomStatus()
 		ctx.ResetCustomStatus()

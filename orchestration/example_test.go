@@ -266,9 +266,10 @@ func ExampleSubOrchestration() {
 
 // An orchestration that lives for ever reads its mailbox and begins anew with each
 // message, so that its history stays short. Unread messages go along.
-func ExampleContinueAsNew() {
+func ExampleDefinition_ContinueAsNew_mailbox() {
+	mailbox := orchestration.Declare[int, int]("Account")
 	shown, amounts := orchestration.NewKey[int]("balance"), orchestration.NewQueue[int]("amounts")
-	account := orchestration.New("Account", func(ctx *orchestration.Context, balance int) (int, error) {
+	account := mailbox.Implement(func(ctx *orchestration.Context, balance int) (int, error) {
 		shown.Set(ctx, balance)
 		amount, err := amounts.Dequeue(ctx).Await()
 		if err != nil {
@@ -277,7 +278,7 @@ func ExampleContinueAsNew() {
 		if amount == 0 {
 			return balance, nil
 		}
-		return 0, orchestration.ContinueAsNew(ctx, balance+amount)
+		return mailbox.ContinueAsNew(ctx, balance+amount)
 	})
 
 	ctx, c, stop := working(account)

@@ -50,7 +50,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
 		if n < 10 {
-			return 0, orchestration.ContinueAsNew(ctx, n+10)
+			return orchestration.Declare[int, int]("Child").ContinueAsNew(ctx, n+10)
 		}
 		return n, nil
 	})
@@ -64,7 +64,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 		if s.Round == 3 {
 			return s.Sum, nil
 		}
-		return 0, orchestration.ContinueAsNew(ctx, s)
+		return orchestration.Declare[state, int]("Parent").ContinueAsNew(ctx, s)
 	})
 	e := newEngine(t, parent, child)
 	run := start(e, parent, state{})

@@ -69,7 +69,7 @@ func TestContinueAsNewCarriesStatusAndKeys(t *testing.T) {
 			orchestration.NewKey[order]("key").Set(ctx, order{SKU: 7})
 			orchestration.NewKey[int]("gone").Set(ctx, 1)
 			orchestration.NewKey[any]("gone").Clear(ctx)
-			return "", orchestration.ContinueAsNew(ctx, 1)
+			return orchestration.Declare[int, string]("Loop").ContinueAsNew(ctx, 1)
 		}
 		status := "none"
 		if s := ctx.CustomStatus(); s != nil {

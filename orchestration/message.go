@@ -45,7 +45,7 @@ func (q Queue[T]) Name() string { return q.name }
 
 // Dequeue receives the next message of the queue of this instance: first in, first out, including messages that arrived
 // before the call. A message is read when its future is awaited, wins a [SelectAndDrop] or a [WaitAny], or reports that
-// it is ready. Unread messages survive [ContinueAsNew], in their order.
+// it is ready. Unread messages survive [Definition.ContinueAsNew], in their order.
 //
 // A message that cannot be decoded as a T is skipped: the worker logs a warning without the message, and takes the
 // next one.

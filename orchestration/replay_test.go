@@ -60,9 +60,9 @@ func TestVersions(t *testing.T) {
 			case "":
 				return text + " " + ctx.Info().Version, nil
 			case "latest":
-				return "", orchestration.ContinueAsNew(ctx, "")
+				return orchestration.Declare[string, string](ctx.Info().Name).ContinueAsNew(ctx, "")
 			}
-			return "", orchestration.ContinueAsNewVersion(ctx, next, "")
+			return orchestration.Declare[string, string](ctx.Info().Name).AtVersion(next).ContinueAsNew(ctx, "")
 		}
 	}
 	one := orchestration.New("Versioned", answer("one"))

@@ -93,7 +93,7 @@ var watched = orchestration.New("Watched", func(ctx *orchestration.Context, day 
 		return day, err
 	}
 	ctx.Sleep(24 * time.Hour)
-	return day, orchestration.ContinueAsNew(ctx, day+1)
+	return orchestration.Declare[int, int]("Watched").ContinueAsNew(ctx, day+1)
 })
 
 func TestAnEternalOrchestration(t *testing.T) {

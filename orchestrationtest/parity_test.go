@@ -86,7 +86,7 @@ func interpret(ctx *orchestration.Context, p program) (string, error) {
 		}
 	}
 	if p.Round < 2 && i.r.IntN(3) == 0 {
-		return "", orchestration.ContinueAsNew(ctx, program{Seed: p.Seed + 1, Depth: p.Depth, Round: p.Round + 1})
+		return orchestration.Declare[program, string](ctx.Info().Name).ContinueAsNew(ctx, program{Seed: p.Seed + 1, Depth: p.Depth, Round: p.Round + 1})
 	}
 	return strings.Join(out, "; "), nil
 }

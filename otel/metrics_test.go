@@ -236,7 +236,7 @@ func work(t *testing.T, store provider.Provider, telemetry hook.Hook) {
 		if _, err := orchestration.SubOrchestration(ctx, child, again).Await(); err != nil {
 			return "", err
 		}
-		return "", orchestration.ContinueAsNew(ctx, true)
+		return orchestration.Declare[bool, string]("Parent").ContinueAsNew(ctx, true)
 	})
 	w, err := worker.New(store, worker.Options{Hook: telemetry, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -121,7 +121,7 @@ func testTraces(t *testing.T, cached int) {
 		if _, err := event.Await(); err != nil {
 			return "", err
 		}
-		return "", orchestration.ContinueAsNew(ctx, "two")
+		return orchestration.Declare[string, string]("Parent").ContinueAsNew(ctx, "two")
 	})
 	one := begin(t, store, otel.Options{}, cached, parent, child, flaky)
 	ctx, span := one.provider.Tracer("test").Start(t.Context(), "caller")

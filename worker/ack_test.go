@@ -419,7 +419,7 @@ func TestDuplicateStartBesideContinueAsNew(t *testing.T) {
 		if duplicated.CompareAndSwap(false, true) {
 			send(t, store, provider.StartOrchestrationItem{Instance: ctx.Info().Instance, Orchestration: "Other", ExecutionID: 1})
 		}
-		return "", orchestration.ContinueAsNew(ctx, 1)
+		return orchestration.Declare[int, string]("Loop").ContinueAsNew(ctx, 1)
 	})
 	runWorker(t, store, worker.Options{}, def, other)
 	if got := result(t, start(t, store, def, 0)); got != "second" {

@@ -152,7 +152,7 @@ func TestRandomEvictions(t *testing.T) {
 				orchestration.NewKey[int]("n").Set(ctx, n)
 			}
 			if n < 4 {
-				return 0, orchestration.ContinueAsNew(ctx, n)
+				return orchestration.Declare[int, int]("Mixed").ContinueAsNew(ctx, n)
 			}
 			return n, nil
 		})
@@ -240,7 +240,7 @@ func TestCacheAndEnds(t *testing.T) {
 			if _, err := orchestration.NewQueue[string]("go").Dequeue(ctx).Await(); err != nil {
 				return 0, err
 			}
-			return 0, orchestration.ContinueAsNew(ctx, round+1)
+			return orchestration.Declare[int, int]("Rounds").ContinueAsNew(ctx, round+1)
 		})
 		w, stop := cacheWorker(t, store, Options{OrchestrationConcurrency: 1}, nil, def)
 		c := client.New(store, client.Options{})

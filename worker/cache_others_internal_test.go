@@ -164,7 +164,7 @@ func keep(t *testing.T, store provider.Provider) *kept {
 		if _, err := orchestration.NewQueue[string]("go").Dequeue(ctx).Await(); err != nil || round == 2 {
 			return round, err
 		}
-		return 0, orchestration.ContinueAsNew(ctx, round+1)
+		return orchestration.Declare[int, int]("Rounds").ContinueAsNew(ctx, round+1)
 	})
 	k.worker, k.stop = cacheWorker(t, k.store, often(), nil, k.rounds)
 	var err error

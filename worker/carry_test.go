@@ -52,7 +52,7 @@ func inRounds(rounds int, leave func(ctx *orchestration.Context, l *left) error,
 			if err := leave(ctx, &l); err != nil {
 				return l, err
 			}
-			return l, orchestration.ContinueAsNew(ctx, l)
+			return orchestration.Declare[left, left]("InRounds").ContinueAsNew(ctx, l)
 		}
 		for _, queue := range queues {
 			if _, err := l.read(ctx, queue, 1000); err != nil {

@@ -42,7 +42,7 @@ func trip(child orchestration.Definition[int, int], add activity.Definition[int,
 		if round == 1 {
 			return sum, nil
 		}
-		return 0, orchestration.ContinueAsNew(ctx, [2]int{round + 1, sum})
+		return orchestration.Declare[[2]int, int]("Trip").ContinueAsNew(ctx, [2]int{round + 1, sum})
 	})
 }
 
@@ -167,7 +167,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 		if _, err := event.Await(); err != nil {
 			return "", err
 		}
-		return "", orchestration.ContinueAsNewVersion(ctx, "2.0.0", "")
+		return orchestration.Declare[string, string]("Moves").AtVersion("2.0.0").ContinueAsNew(ctx, "")
 	})
 	second := orchestration.New("Moves", func(ctx *orchestration.Context, _ string) (string, error) {
 		return orchestration.NewQueue[string]("inbox").Dequeue(ctx).Await()
@@ -197,7 +197,7 @@ func TestNextExecutionThatNobodyRuns(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
-		return "", orchestration.ContinueAsNewVersion(ctx, "2.0.0", "")
+		return orchestration.Declare[string, string]("Child").AtVersion("2.0.0").ContinueAsNew(ctx, "")
 	})
 	family := parent(child)
 	runWorker(t, store, worker.Options{Code: worker.Code{Backoff: time.Millisecond, UnknownTimeout: 200 * time.Millisecond}}, family, child)

@@ -77,7 +77,7 @@ func TestAChildThatNeverStartedGetsNoMessage(t *testing.T) {
 				return "", nil
 			}
 			orchestration.SubOrchestration(ctx, waiting, "")
-			return "", orchestration.ContinueAsNew(ctx, true)
+			return orchestration.Declare[bool, string]("Twice").ContinueAsNew(ctx, true)
 		})
 		runWorker(t, store, worker.Options{}, def, waiting)
 		result(t, start(t, store, def, false))
@@ -106,9 +106,9 @@ var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, endi
 	case "panic":
 		panic("boom")
 	case "continue":
-		return "", orchestration.ContinueAsNew(ctx, "continued")
+		return orchestration.Declare[string, string]("Leaving").ContinueAsNew(ctx, "continued")
 	case "continue and panic":
-		return "", orchestration.ContinueAsNew(ctx, "continued and panic")
+		return orchestration.Declare[string, string]("Leaving").ContinueAsNew(ctx, "continued and panic")
 	}
 	return "", nil
 })
@@ -142,7 +142,7 @@ func TestChildrenOfPrunedExecutionsEndWithTheirParent(t *testing.T) {
 				return "", err
 			}
 			if n < 3 {
-				return "", orchestration.ContinueAsNew(ctx, n+1)
+				return orchestration.Declare[int, string]("Loop").ContinueAsNew(ctx, n+1)
 			}
 			ctx.SetCustomStatus("waiting")
 			return orchestration.NewEvent[string]("go").Wait(ctx).Await()

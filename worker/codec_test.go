@@ -80,7 +80,7 @@ var rotating = orchestration.New("Rotating", func(ctx *orchestration.Context, al
 		orchestration.NewKey[string]("last").Set(ctx, all)
 		ctx.SetCustomStatus(all)
 		if strings.HasSuffix(text, "!") {
-			return "", orchestration.ContinueAsNew(ctx, all)
+			return orchestration.Declare[string, string]("Rotating").ContinueAsNew(ctx, all)
 		}
 	}
 })

@@ -152,7 +152,7 @@ func (f *heldFleet) definitions(version string, bad bool) []worker.Registrable {
 	// Of Mover, what the first release continues as is missing until the rollback.
 	mover := orchestration.New("Mover", body).WithVersion("3.0.0")
 	before := orchestration.New("Mover", func(ctx *orchestration.Context, in string) (string, error) {
-		return "", orchestration.ContinueAsNewVersion(ctx, "3.0.0", in)
+		return orchestration.Declare[string, string]("Mover").AtVersion("3.0.0").ContinueAsNew(ctx, in)
 	}).WithVersion("0.9.0")
 	list := []worker.Registrable{order.WithVersion(version), kid.WithVersion(version), slow, flaky, undo, before}
 	if version == "1.0.0" && !bad && f.failed.Load() > 0 {

@@ -185,7 +185,7 @@ func testOneConnectedTrace(t *testing.T, cached int, traced bool) {
 			if _, err := event.Await(); err != nil {
 				return "", err
 			}
-			return "", orchestration.ContinueAsNew(ctx, 2)
+			return orchestration.Declare[int, string]("Parent").ContinueAsNew(ctx, 2)
 		}
 		return orchestration.Activity(ctx, echo, text).Await()
 	})
@@ -375,7 +375,7 @@ func TestHeadersOfTheNextExecution(t *testing.T) {
 	store := openStore(t)
 	def := orchestration.New("Twice", func(ctx *orchestration.Context, round int) (string, error) {
 		if round == 0 {
-			return "", orchestration.ContinueAsNew(ctx, 1)
+			return orchestration.Declare[int, string]("Twice").ContinueAsNew(ctx, 1)
 		}
 		return "", nil
 	})

@@ -75,7 +75,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 				orchestration.Activity(ctx, reveal, secret)
 			}
 			_, _ = orchestration.NewEvent[string]("enough").Wait(ctx).Await()
-			return "", orchestration.ContinueAsNew(ctx, "fail here "+secret)
+			return orchestration.Declare[string, string]("Whispers").ContinueAsNew(ctx, "fail here "+secret)
 		}
 		return orchestration.Activity(ctx, reveal, how).Await()
 	})

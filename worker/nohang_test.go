@@ -317,7 +317,9 @@ func TestContextUsedByAnotherGoroutine(t *testing.T) {
 					orchestration.Detach(ctx, orchestration.Declare[chan int, string]("Other"), "other", withoutJSON)
 				},
 				func() { orchestration.Activity(ctx, activity.Declare[chan int, string]("Act"), withoutJSON) },
-				func() { _ = orchestration.ContinueAsNew(ctx, withoutJSON) },
+				func() {
+					_, _ = orchestration.Declare[chan int, string]("Other").ContinueAsNew(ctx, withoutJSON)
+				},
 				func() { orchestration.NewChannel[int](ctx, -1) },
 			} {
 				asked.Go(ask)

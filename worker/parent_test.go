@@ -78,7 +78,7 @@ func TestUnstampedFamilies(t *testing.T) {
 	t.Parallel()
 	child := orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
 		if n < 3 {
-			return 0, orchestration.ContinueAsNew(ctx, n+1)
+			return orchestration.Declare[int, int]("Child").ContinueAsNew(ctx, n+1)
 		}
 		return n, nil
 	})
@@ -87,7 +87,7 @@ func TestUnstampedFamilies(t *testing.T) {
 		if err != nil || round == 2 {
 			return n, err
 		}
-		return 0, orchestration.ContinueAsNew(ctx, round+1)
+		return orchestration.Declare[int, int]("Parent").ContinueAsNew(ctx, round+1)
 	})
 	store := unstamped{openStore(t)}
 	runWorker(t, store, worker.Options{}, family, child)
@@ -127,7 +127,7 @@ func TestParentExecution(t *testing.T) {
 	})
 	family := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
 		if round < 2 {
-			return "", orchestration.ContinueAsNew(ctx, round+1)
+			return orchestration.Declare[int, string]("Parent").ContinueAsNew(ctx, round+1)
 		}
 		future := orchestration.SubOrchestration(ctx, child, "", orchestration.WithInstanceID("child"))
 		ctx.SetCustomStatus("waiting")

@@ -100,7 +100,7 @@ func TestFamiliesOverExecutions(t *testing.T) {
 	t.Parallel()
 	kid := orchestration.New("Kid", func(ctx *orchestration.Context, n int) (int, error) {
 		if n < 3 {
-			return 0, orchestration.ContinueAsNew(ctx, n+1)
+			return orchestration.Declare[int, int]("Kid").ContinueAsNew(ctx, n+1)
 		}
 		return n, nil
 	})
@@ -109,7 +109,7 @@ func TestFamiliesOverExecutions(t *testing.T) {
 		if err != nil || round == 2 {
 			return n, err
 		}
-		return 0, orchestration.ContinueAsNew(ctx, round+1)
+		return orchestration.Declare[int, int]("Kin").ContinueAsNew(ctx, round+1)
 	})
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		runWorker(t, store, worker.Options{}, kid, kin)

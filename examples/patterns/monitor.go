@@ -22,9 +22,11 @@ var (
 	Alarm = activity.New("Alarm", func(_ context.Context, w Watch) (string, error) { return w.URL, nil })
 )
 
+var monitor = orchestration.Declare[Watch, string]("Monitor") // apart, as its function uses it
+
 // Monitor looks every minute, for ever, and begins a new execution every hour, so that its
 // history stays short.
-var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w Watch) (string, error) {
+var Monitor = monitor.Implement(func(ctx *orchestration.Context, w Watch) (string, error) {
 	for range 60 {
 		up, err := orchestration.Activity(ctx, Ping, w.URL, orchestration.WithTimeout(30*time.Second)).Await()
 		switch {
@@ -42,5 +44,5 @@ var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w Wa
 			return "", err
 		}
 	}
-	return "", orchestration.ContinueAsNew(ctx, w)
+	return monitor.ContinueAsNew(ctx, w)
 })

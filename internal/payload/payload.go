@@ -13,21 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// Encode returns a value's text. Errors are those of encoding/json.
+// EncodeAs returns the text of a value that is decoded as a T. Errors are those of encoding/json.
 //
-// A text that Decode would take for something else is kept in quotes: a string that
-// is itself a JSON string, or a *string that points to "null". So decoding into the
-// value's type gives the value back. [EncodeAs] is for values whose static type is an
-// interface.
-func Encode(value any) (string, error) {
-	if text, ok := value.(string); ok {
-		return encodeString(text), nil
-	}
-	return encode(value, reflect.TypeOf(value))
-}
-
-// EncodeAs is [Encode] for a value that is decoded as a T, which matters when T is an
-// interface: then every string that reads as JSON keeps its quotes.
+// A text that Decode would take for something else is kept in quotes: a string that is itself a JSON string, a *string
+// that points to "null", and if T is an interface, every string that reads as JSON. So decoding into a T gives the
+// value back.
 func EncodeAs[T any](value T) (string, error) {
 	t := reflect.TypeFor[T]()
 	if isPlainString(t) {
@@ -50,7 +40,7 @@ func EncodeFitting[T any](value T) (string, error) {
 	return text, err
 }
 
-// encode returns the text of a value that is decoded into type t; nil is unknown.
+// encode returns the text of a value that is decoded into type t.
 func encode(value any, t reflect.Type) (string, error) {
 	data, err := marshal(value)
 	if err != nil {
@@ -61,7 +51,7 @@ func encode(value any, t reflect.Type) (string, error) {
 		return string(data), nil //nolint:nilerr // what is no JSON string is stored as it is
 	}
 	switch {
-	case t == nil || isPlainString(t):
+	case isPlainString(t):
 		return encodeString(text), nil
 	case json.Unmarshal([]byte(text), reflect.New(t).Interface()) == nil:
 		return string(data), nil

@@ -107,7 +107,7 @@ func (v *Env) spendBranch() {
 
 // exceeds is the message of a failure.
 func exceeds(what string, count, limit int) string {
-	advice := "keep the history short with orchestration.ContinueAsNew"
+	advice := "keep the history short with ContinueAsNew"
 	if what == whatActions || what == whatBranches {
 		advice = "await some of them before asking for more"
 	}

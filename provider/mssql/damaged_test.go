@@ -150,7 +150,7 @@ func newSite(t *testing.T) *site {
 		if err := ctx.Sleep(time.Millisecond); err != nil {
 			return "", err
 		}
-		return "", orchestration.ContinueAsNew(ctx, true)
+		return orchestration.Declare[bool, string]("Everything").ContinueAsNew(ctx, true)
 	})
 	ok(t, w.Register(hold, child, def))
 	ctx, stop := context.WithCancel(t.Context())

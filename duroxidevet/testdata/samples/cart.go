@@ -26,16 +26,17 @@ type cart struct {
 var (
 	changes = orchestration.NewQueue[change]("changes")
 	shown   orchestration.CustomStatus[cart]
+	anew    = orchestration.Declare[cart, string]("Cart")
 	receive = orchestration.Declare[[]change, string]("Order")
 )
 
-var Cart = orchestration.New("Cart", func(ctx *orchestration.Context, c cart) (string, error) {
+var Cart = anew.Implement(func(ctx *orchestration.Context, c cart) (string, error) {
 	if c.Items == nil {
 		c.Items = map[string]int{}
 	}
 	for n := 0; ; n++ {
 		if n == 50 {
-			return "", orchestration.ContinueAsNew(ctx, c)
+			return anew.ContinueAsNew(ctx, c)
 		}
 		shown.Set(ctx, c)
 		next := changes.Dequeue(ctx)

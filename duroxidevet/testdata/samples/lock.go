@@ -38,7 +38,7 @@ var Lock = orchestration.New("Lock", func(ctx *orchestration.Context, s lockStat
 		}
 		s.Served++
 	}
-	return 0, orchestration.ContinueAsNew(ctx, s)
+	return orchestration.Declare[lockState, int]("Lock").ContinueAsNew(ctx, s)
 })
 
 func hold(ctx *orchestration.Context, r request) error {

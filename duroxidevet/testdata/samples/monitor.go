@@ -20,9 +20,10 @@ type watch struct {
 var (
 	weather = act[string, string]("Weather")
 	looks   = orchestration.NewKey[int]("looks")
+	again   = orchestration.Declare[watch, string]("Monitor")
 )
 
-var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w watch) (string, error) {
+var Monitor = again.Implement(func(ctx *orchestration.Context, w watch) (string, error) {
 	now, err := ctx.UTCNow()
 	if err != nil {
 		return "", err
@@ -39,5 +40,5 @@ var Monitor = orchestration.New("Monitor", func(ctx *orchestration.Context, w wa
 	ctx.SetCustomStatus(fmt.Sprintf("%d looks, the last at %s", w.Looks, now.UTC().Format(time.Kitchen)))
 	ctx.Sleep(min(w.Pause, w.Until.Sub(now)))
 	w.Pause = min(2*w.Pause, time.Hour)
-	return "", orchestration.ContinueAsNew(ctx, w)
+	return again.ContinueAsNew(ctx, w)
 })

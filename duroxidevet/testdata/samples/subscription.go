@@ -37,7 +37,7 @@ var Subscription = orchestration.New("Subscription", func(ctx *orchestration.Con
 		return p.Months, err
 	}
 	p.Months++
-	return 0, orchestration.ContinueAsNew(ctx, p)
+	return orchestration.Declare[plan, int]("Subscription").ContinueAsNew(ctx, p)
 })
 
 func notify(ctx *orchestration.Context, text string) error {

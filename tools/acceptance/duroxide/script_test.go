@@ -89,7 +89,7 @@ var countdown = orchestration.New("Countdown", func(ctx *orchestration.Context, 
 	if n == 0 {
 		return 0, nil
 	}
-	return 0, orchestration.ContinueAsNew(ctx, n-1)
+	return orchestration.Declare[int, int]("Countdown").ContinueAsNew(ctx, n-1)
 })
 
 func workerCommand(ts *testscript.TestScript, neg bool, args []string) {

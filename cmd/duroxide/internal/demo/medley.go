@@ -41,11 +41,14 @@ type medleyDone struct {
 	GUID     string   `json:"guid,omitempty"`
 }
 
+// medley continues as its second version.
+var medley = orchestration.Declare[medleyDone, medleyDone]("Medley")
+
 // medleyBegins uses what the other orchestrations do not: custom status, key-value data,
 // built-in activities, sessions, tags, failures, retries, time-outs, blocks side by side, taken
 // ids, detached orchestrations, losers of a select, a clean-up, a saga, and messages, of which it leaves some to the
 // next execution, in another version.
-var medleyBegins = orchestration.New("Medley",
+var medleyBegins = orchestration.New(medley.Name(),
 	func(ctx *orchestration.Context, _ string) (medleyDone, error) {
 		var done medleyDone
 		by, err := approval.Wait(ctx).Await()
@@ -86,7 +89,7 @@ var medleyBegins = orchestration.New("Medley",
 			return done, err
 		}
 		done.Notes = append(done.Notes, note)
-		return done, orchestration.ContinueAsNewVersion(ctx, "2.0.0", done)
+		return medley.AtVersion("2.0.0").ContinueAsNew(ctx, done)
 	})
 
 // napAndSquare is a block with two waits.
@@ -143,7 +146,7 @@ func undone(ctx *orchestration.Context) (told []int, err error) {
 }
 
 // medleyEnds is the second execution.
-var medleyEnds = orchestration.New("Medley",
+var medleyEnds = medley.Implement(
 	func(ctx *orchestration.Context, done medleyDone) (medleyDone, error) {
 		for range 2 {
 			note, err := notes.Dequeue(ctx).Await()

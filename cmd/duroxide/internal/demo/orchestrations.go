@@ -93,8 +93,11 @@ type lapsDone struct {
 	Sum  int `json:"sum"`
 }
 
+// lap is one execution of laps.
+var lap = orchestration.Declare[lapsDone, int]("Laps")
+
 // laps adds up 1 to n, each number in an execution of its own.
-var laps = orchestration.New("Laps",
+var laps = lap.Implement(
 	func(ctx *orchestration.Context, done lapsDone) (int, error) {
 		n, err := orchestration.Activity(ctx, count, done.Lap+1).Await()
 		if err != nil {
@@ -104,5 +107,5 @@ var laps = orchestration.New("Laps",
 		if done.Lap == done.Laps {
 			return done.Sum, nil
 		}
-		return 0, orchestration.ContinueAsNew(ctx, done)
+		return lap.ContinueAsNew(ctx, done)
 	})

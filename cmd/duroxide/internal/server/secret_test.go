@@ -63,7 +63,7 @@ var (
 			if _, err := event.Await(); err != nil {
 				return "", err
 			}
-			return "", orchestration.ContinueAsNew(ctx, secret+" again")
+			return orchestration.Declare[string, string]("Whispers").ContinueAsNew(ctx, secret+" again")
 		}
 		_, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await()
 		return secret, err
