@@ -25,13 +25,13 @@ func (c *checker) findActivities() {
 	}
 }
 
-// definition looks at a call of activity.New or orchestration.New.
+// definition looks at a call that gives a definition its function.
 func (c *checker) definition(n *ast.CallExpr, stack []ast.Node) {
-	f := c.callee(n)
-	if f == nil || f.Name() != "New" || f.Pkg() == nil || len(n.Args) != 2 {
+	fn, pkg := c.given(n)
+	if fn == nil {
 		return
 	}
-	id := lastIdent(n.Args[1])
+	id := lastIdent(fn)
 	if id == nil {
 		return
 	}
@@ -41,9 +41,9 @@ func (c *checker) definition(n *ast.CallExpr, stack []ast.Node) {
 	}
 	switch {
 	case obj == nil:
-	case f.Pkg().Path() == orchestration:
+	case pkg == orchestration:
 		c.roots[obj] = true
-	case f.Pkg().Path() == activity:
+	case pkg == activity:
 		c.activities[obj] = definedAs(n, stack)
 	}
 }
@@ -62,12 +62,29 @@ func definedAs(n *ast.CallExpr, stack []ast.Node) string {
 	return ""
 }
 
-func (c *checker) isActivityNew(n *ast.CallExpr) bool {
+// given returns the function that a call of New or Implement gives a definition, and the package of the definition. It
+// is nil for all other calls.
+func (c *checker) given(n *ast.CallExpr) (fn ast.Expr, pkg string) {
 	f := c.callee(n)
-	return f != nil && f.Name() == "New" && f.Pkg() != nil && f.Pkg().Path() == activity
+	if f == nil || f.Pkg() == nil || f.Pkg().Path() != orchestration && f.Pkg().Path() != activity {
+		return nil, ""
+	}
+	switch {
+	case f.Name() == "New" && receiver(f) == "" && len(n.Args) == 2:
+		return n.Args[1], f.Pkg().Path()
+	case f.Name() == "Implement" && receiver(f) == "Definition" && len(n.Args) == 1:
+		return n.Args[0], f.Pkg().Path()
+	}
+	return nil, ""
 }
 
-// isActivityArgument reports whether a function is given to activity.New.
+// isActivityNew reports whether a call gives an activity its function.
+func (c *checker) isActivityNew(n *ast.CallExpr) bool {
+	_, pkg := c.given(n)
+	return pkg == activity
+}
+
+// isActivityArgument reports whether a function is given to an activity's definition.
 func (c *checker) isActivityArgument(stack []ast.Node, node ast.Node) bool {
 	for _, around := range slices.Backward(stack) {
 		if n, ok := around.(*ast.CallExpr); ok {

@@ -11,7 +11,10 @@ import (
 var (
 	Charge = activity.New("Charge", charge)
 	ship   = activity.New("Ship", Post)
+	Refund = activity.Declare[int, string]("Refund").Implement(giveBack)
 )
+
+func giveBack(_ context.Context, cents int) (string, error) { return "refunded", nil }
 
 func charge(_ context.Context, cents int) (string, error) { return "paid", nil }
 
@@ -28,6 +31,9 @@ func (s shop) bad(ctx *orchestration.Context, item string) (string, error) {
 		return "", err
 	}
 	if _, err := s.reserve(context.Background(), item); err != nil { // want `reserve is the function of an activity, and called directly it is not recorded; call its definition by orchestration.Activity`
+		return "", err
+	}
+	if _, err := giveBack(context.Background(), 3); err != nil { // want `giveBack is the function of an activity, and called directly it is not recorded; use orchestration.Activity\(ctx, Refund, …\)`
 		return "", err
 	}
 	return Post(context.Background(), item) // want `Post is the function of an activity`

@@ -51,6 +51,10 @@ func bad(ctx *orchestration.Context, item string) (string, error) {
 		undo(ctx, item) // want `the activity uses the orchestration's context; give the activity what it needs as input`
 		return item, nil
 	})
+	_ = activity.Declare[string, string]("Later").Implement(func(_ context.Context, item string) (string, error) {
+		undo(ctx, item) // want `the activity uses the orchestration's context`
+		return item, nil
+	})
 	return block.Await()
 }
 

@@ -118,6 +118,13 @@ func (s *service) serve(ctx *orchestration.Context, n int) (int, error) {
 	return s.rate, nil
 }
 
+var implemented = orchestration.Declare[int, int]("Implemented").Implement(new(service).implement)
+
+func (s *service) implement(ctx *orchestration.Context, n int) (int, error) {
+	s.runs++ // want `a write of s, which is shared by all instances and outlives this run`
+	return s.rate, nil
+}
+
 // flow is made anew for each run, so that it may hold the context.
 type flow struct {
 	ctx  *orchestration.Context
