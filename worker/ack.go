@@ -179,7 +179,7 @@ func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err er
 		params.Queues = &provider.QueueReads{} // and nothing was read
 	}
 	var encoded provider.AckOrchestrationParams
-	tries, err = t.settling.do(func(ctx context.Context) (err error) {
+	tries, err = t.settling.Do(func(ctx context.Context) (err error) {
 		encoded, err = sealed.Turn(ctx, t.worker.options.Codec, params)
 		return err
 	})
@@ -187,7 +187,7 @@ func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err er
 		return tries, err
 	}
 	params = encoded
-	return t.settling.acknowledge(len(params.WorkerItems), func(ctx context.Context) error {
+	return t.settling.AckTurn(len(params.WorkerItems), func(ctx context.Context) error {
 		return t.worker.store.AckOrchestrationItem(ctx, params)
 	}, func(ctx context.Context, take provider.TakeParams) (provider.Taken, error) {
 		if take.Turn != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // tokens is a store that answers renewals and acks by the token.
@@ -193,7 +194,7 @@ func TestResultMeetsItsActivity(t *testing.T) {
 				time.Sleep(40 * time.Second) // on the test's clock, until the lease has ended
 				c.verdict = c.finish(c.ctx, provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2})
 				var stop func()
-				c.settling, stop = newSettling(c.ctx, time.Minute, w.outage, new(claim))
+				c.settling, stop = taking.NewSettling(c.ctx, time.Minute, w.outage, new(taking.Claim))
 				defer stop()
 				if v := c.apply(c.ctx, c.verdict); v != nil {
 					t.Errorf("then %+v", v)

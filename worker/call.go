@@ -16,6 +16,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // call is one fetched activity on its way to an ack or an abandon.
@@ -34,7 +35,7 @@ type call struct {
 	// verdict is set when the outcome is known, settling while the verdict is carried out, and tried when the
 	// acknowledgement was tried.
 	verdict  verdict
-	settling settling
+	settling taking.Settling
 	tried    bool
 	// beats is nil until the activity runs.
 	beats *heartbeats
@@ -49,6 +50,38 @@ type call struct {
 	returned, settled bool
 	// doubt cancels the call unless it is attached before.
 	doubt *time.Timer
+}
+
+// decideCall runs an activity, which Settle ends. unknown is nil unless the activity was fetched by that watch.
+func (w *Worker) decideCall(work context.Context, slot string, fetched *provider.FetchedWorkItem, unknown *unknownWatch) *call {
+	item, ok := fetched.Item.(provider.ActivityExecuteItem)
+	ctx, cancel := context.WithCancelCause(work)
+	c := &call{worker: w, slot: slot, fetched: fetched, item: item, ctx: ctx, cancel: cancel, logger: w.options.Logger.With(
+		"instance_id", item.Instance, "execution_id", item.ExecutionID,
+		"activity_name", item.Name, "activity_id", item.ID, "worker_id", slot)}
+	switch {
+	case !ok:
+		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
+		c.verdict = leave{} // it returns when its lease ends, again and again
+	case unknown != nil:
+		c.verdict = c.decideUnknown(ctx, unknown)
+	default:
+		c.verdict = c.decide(ctx)
+	}
+	return c
+}
+
+// Settle carries the call's verdict out and gives its lease up. An acknowledgement takes more work beside.
+func (c *call) Settle(claim *taking.Claim) {
+	defer c.cancel(nil)
+	defer c.end()
+	var stop func()
+	c.settling, stop = taking.NewSettling(c.ctx, c.worker.options.ActivityLockTimeout, c.worker.outage, claim)
+	defer stop()
+	for v := c.verdict; v != nil; {
+		v = c.apply(c.ctx, v)
+	}
+	claim.Finish()
 }
 
 // ref identifies the activity.
@@ -86,10 +119,10 @@ func (c *call) decide(ctx context.Context) verdict {
 // inSession runs the activity within its session, if it has one.
 func (c *call) inSession(ctx context.Context) verdict {
 	if id := c.item.SessionID; id != nil {
-		if !c.worker.sessions.enter(*id) {
+		if !c.worker.sessions.Enter(*id) {
 			return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: true}
 		}
-		defer c.worker.sessions.leave(*id)
+		defer c.worker.sessions.Leave(*id)
 	}
 	return c.dispatch(ctx)
 }

@@ -168,7 +168,7 @@ func cancellations(instances []string, reason string) []provider.WorkItem {
 // read makes a call that reads what a turn needs to end. What can never be read counts as
 // not there; any other error is logged and means that the turn must be tried again.
 func (t *turn) read(ctx context.Context, what string, call func(context.Context) error) error {
-	_, err := t.settling.do(call)
+	_, err := t.settling.Do(call)
 	switch {
 	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
 		return nil

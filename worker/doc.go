@@ -19,19 +19,20 @@
 // the store becomes unreachable, again at growing intervals while that lasts, and when the store is back.
 package worker
 
-// Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker
-// has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go, claim.go and batch.go
-// (how work is found), runners.go (the goroutines that
-// turns run on there); for turns orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go
-// (functions between their turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go
-// (histories that the code does not fit), poison.go and misuse.go (functions that break the
-// rules); for activities activities.go (the loops), call.go (what one of them needs),
-// outcome.go (what came of it), acks.go (acknowledged together), attach.go (those whose lease
-// ends while they run), cancellation.go, heartbeat.go, late.go (those that begin too late or
-// run for too long), session.go, syscall.go (built-in ones); for both verdict.go (what becomes
-// of the work), settle.go and kept.go (what is finished and not yet in the store), payloads.go (the codec), hooks.go,
-// unknown.go and unknown_watch.go
-// (work whose code nobody has), held_watch.go (what is told of it), unserved.go (sessions and tags without results),
-// recent.go.
+// Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker has), check.go (whether a
+// history fits it); runner.go (what package taking needs of the worker) and verdict.go (what becomes of a turn or an
+// activity, and the calls for it).
 //
-// Packages: internal/leases renews leases, internal/outage tells of a store that is away.
+// For turns: turn.go (what one batch needs), cache.go (functions between their turns), ack.go (committing), children.go,
+// collision.go (ids that are taken), hold.go (histories that the code does not fit), poison.go and misuse.go (functions
+// that break the rules), unread.go (histories that cannot be decoded).
+//
+// For activities: call.go (what one of them needs), outcome.go (what came of it), kept.go (results that the store has
+// not taken), attach.go (those whose lease ends while they run), cancellation.go, heartbeat.go, late.go (those that begin
+// too late or run for too long), session.go, syscall.go (built-in ones).
+//
+// For both: payloads.go (the codec), hooks.go, unknown.go and unknown_watch.go (work whose code nobody has), held_watch.go
+// (what is told of it), unserved.go (sessions and tags without results), recent.go.
+//
+// Packages: internal/taking finds work, starts it on slots and repeats the calls that settle it; internal/leases renews
+// leases; internal/outage tells of a store that is away.

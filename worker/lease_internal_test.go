@@ -82,27 +82,3 @@ func TestWorkerIDsDoNotCollide(t *testing.T) {
 		t.Errorf("%s owns as %s", node.slotID(3), node.ownerID(node.slotID(3)))
 	}
 }
-
-func TestSessionTracker(t *testing.T) {
-	t.Parallel()
-	s := newSessionTracker(2)
-	steps := []struct {
-		do   func() bool
-		want bool
-		full bool
-	}{
-		{func() bool { return s.enter("a") }, true, false},
-		{func() bool { return s.enter("a") }, true, false}, // counts once
-		{func() bool { return s.enter("b") }, true, true},
-		{func() bool { return s.enter("c") }, false, true},
-		{func() bool { return s.enter("b") }, true, true},
-		{func() bool { s.leave("a"); return true }, true, true},
-		{func() bool { s.leave("a"); return true }, true, false},
-		{func() bool { return s.enter("c") }, true, true},
-	}
-	for i, step := range steps {
-		if got := step.do(); got != step.want || s.full() != step.full {
-			t.Errorf("step %d: %t, full %t; want %t, %t", i, got, s.full(), step.want, step.full)
-		}
-	}
-}

@@ -44,7 +44,7 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) verdict {
 	var encoded provider.WorkItem
 	for {
 		token := c.token()
-		tries, err := c.settling.do(func(ctx context.Context) (err error) {
+		tries, err := c.settling.Do(func(ctx context.Context) (err error) {
 			if encoded == nil {
 				if encoded, err = sealed.Item(ctx, c.worker.options.Codec, completion); err != nil {
 					encoded = nil
@@ -72,9 +72,11 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) verdict {
 // acknowledge tries once to complete the activity, and returns the token that it used. The first
 // try, and only that, is made together with others.
 func (c *call) acknowledge(ctx context.Context, completion provider.WorkItem) (token string, err error) {
-	if claim := c.settling.claim; claim.dispatcher != nil && !c.tried {
+	if !c.tried {
 		c.tried = true
-		return claim.dispatcher.acks.do(ctx, &activityAck{token: c.token, completion: completion, claim: claim})
+		if used, ok, err := c.settling.AckActivity(ctx, c.token, completion); ok {
+			return used, err
+		}
 	}
 	token = c.token()
 	return token, c.worker.store.AckWorkItem(ctx, token, completion)

@@ -12,6 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // turn is one fetched batch on its way to an ack or an abandon.
@@ -37,24 +38,45 @@ type turn struct {
 	hooked    hookedTurn
 	// verdict is set when the turn is decided, and settling while the verdict is carried out.
 	verdict  verdict
-	settling settling
+	settling taking.Settling
 	// unknown is set for a turn that is to fail because no worker has its code.
 	unknown *unknownWatch
 }
 
-// settle carries the turn's verdict out and gives its lease up. An acknowledgement takes more work beside.
-func (t *turn) settle(claim *claim) {
+// decideTurn runs a turn, which Settle ends. The lease is kept alive until then. slow is called when the orchestration
+// function keeps the turn waiting. unknown is nil unless the turn was fetched by that watch.
+func (w *Worker) decideTurn(
+	work context.Context, slot string, fetched *provider.FetchedOrchestration, slow func(), unknown *unknownWatch,
+) *turn {
+	ctx, cancel := context.WithCancelCause(work)
+	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
+		"orchestration_name", fetched.Item.OrchestrationName, "worker_id", slot)
+	l := leases.Hold(work, w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
+		func(ctx context.Context) error {
+			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
+		}, cancel, logger)
+	w.renewals.Join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
+	t := &turn{
+		worker: w, slot: slot, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: unknown,
+		ctx: ctx, cancel: cancel, lease: l,
+	}
+	t.verdict = t.decide(ctx)
+	return t
+}
+
+// Settle carries the turn's verdict out and gives its lease up. An acknowledgement takes more work beside.
+func (t *turn) Settle(claim *taking.Claim) {
 	defer t.cancel(nil)
 	defer t.lease.Stop()
 	var stop func()
-	t.settling, stop = newSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, t.worker.outage, claim)
+	t.settling, stop = taking.NewSettling(t.ctx, t.worker.options.OrchestrationLockTimeout, t.worker.outage, claim)
 	defer stop()
 	for v := t.verdict; v != nil; {
 		v = t.apply(t.ctx, v)
 	}
 	t.settled()
 	t.tellEnd()
-	claim.finish()
+	claim.Finish()
 }
 
 // decide finds out what the batch needs (contract §7.5), and runs the orchestration function if it needs that.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // How often a worker looks for code that nobody has: in UnknownCodeTimeout, and at least in LiveFor.
@@ -107,7 +108,6 @@ func (u *unknownWatch) steadyFor() time.Duration {
 func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, requested bool) error {
 	w := u.worker
 	u.unknownFor, u.requested = unknownFor, requested
-	slot := &orchestrator{worker: w, id: "unknown-" + w.id, unknown: u}
 	var kept []*turn
 	defer func() { u.giveBack(kept) }()
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
@@ -119,9 +119,9 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 			return err
 		}
 		u.ended = false
-		t := slot.decide(u.work, fetched, func() {}) //nolint:contextcheck // what settles work has its own context
+		t := w.decideTurn(u.work, "unknown-"+w.id, fetched, func() {}, u) //nolint:contextcheck // what settles work has its own context
 		if u.ended {
-			t.settle(new(claim))
+			t.Settle(new(taking.Claim))
 		} else {
 			kept = append(kept, t)
 		}
@@ -132,7 +132,7 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 // giveBack gives turns back that need their code.
 func (u *unknownWatch) giveBack(kept []*turn) {
 	for _, t := range kept {
-		t.settle(new(claim))
+		t.Settle(new(taking.Claim))
 	}
 	if u.kept++; len(kept) == 0 {
 		u.kept = 0
@@ -145,7 +145,6 @@ func (u *unknownWatch) giveBack(kept []*turn) {
 func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Duration) error {
 	w := u.worker
 	u.unknownFor = unknownFor
-	slot := &activities{worker: w, id: "unknown-" + w.id, unknown: u}
 	for w.options.ActivityConcurrency > 0 && ctx.Err() == nil {
 		fetched, err := w.store.FetchWorkItem(ctx, provider.FetchWorkParams{
 			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities, Tags: w.options.Tags, SetAside: w.tellSetAside,
@@ -154,7 +153,7 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 			return err
 		}
 		u.ended = false
-		slot.decide(u.work, fetched).settle(new(claim)) //nolint:contextcheck // what settles work has its own context
+		w.decideCall(u.work, "unknown-"+w.id, fetched, u).Settle(new(taking.Claim)) //nolint:contextcheck // what settles work has its own context
 		if !u.ended {
 			return nil
 		}

@@ -53,12 +53,6 @@ func (unreadable) verdict()    {}
 func (unreadFailure) verdict() {}
 func (complete) verdict()      {}
 
-// decided is work whose verdict is known.
-type decided interface {
-	// settle carries the verdict out. An acknowledgement takes more work beside, and the claim is finished at the end.
-	settle(c *claim)
-}
-
 // apply makes the calls of a verdict, and returns the next verdict if those do not settle the turn, or nil.
 func (t *turn) apply(ctx context.Context, v verdict) verdict {
 	switch v := v.(type) {
@@ -82,7 +76,7 @@ func (t *turn) apply(ctx context.Context, v verdict) verdict {
 func (t *turn) giveBack(ctx context.Context, v giveBack) {
 	params := provider.AbandonParams(v)
 	params.LockToken = t.fetched.LockToken
-	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, params) //nolint:contextcheck // what settles work has its own context
+	err := t.worker.store.AbandonOrchestrationItem(t.settling.Calls, params) //nolint:contextcheck // what settles work has its own context
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		t.logger.WarnContext(ctx, "a turn could not be handed back, it returns when its lease ends", "error", err)
 	}
@@ -103,11 +97,11 @@ func (c *call) apply(ctx context.Context, v verdict) verdict {
 // the store has answered.
 func (c *call) giveBack(ctx context.Context, v giveBack) {
 	if c.beats != nil {
-		c.beats.handBack(c.settling.calls) //nolint:contextcheck // as below
+		c.beats.handBack(c.settling.Calls) //nolint:contextcheck // as below
 	}
 	params := provider.AbandonParams(v)
 	params.LockToken = c.giveUp()
-	err := c.worker.store.AbandonWorkItem(c.settling.calls, params) //nolint:contextcheck // what settles work has its own context
+	err := c.worker.store.AbandonWorkItem(c.settling.Calls, params) //nolint:contextcheck // what settles work has its own context
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		c.logger.WarnContext(ctx, "an activity could not be handed back, it returns when its lease ends", "error", err)
 	}

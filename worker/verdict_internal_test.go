@@ -12,6 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/outage"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // allVerdicts lets cmp look into verdicts.
@@ -130,7 +131,7 @@ func TestVerdictAfterARefusal(t *testing.T) {
 		renew: renews(nil), ack: func(string) error { return provider.Permanent("ack", "no", nil) },
 	}), "1")
 	var stop func()
-	c.settling, stop = newSettling(context.WithoutCancel(c.ctx), time.Minute, c.worker.outage, new(claim))
+	c.settling, stop = taking.NewSettling(context.WithoutCancel(c.ctx), time.Minute, c.worker.outage, new(taking.Claim))
 	defer stop()
 	got := c.apply(c.ctx, complete{provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2}})
 	if diff := cmp.Diff(verdict(giveBack{Delay: 100 * time.Millisecond}), got); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/adapt"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
 	"github.com/duroxide/duroxide-go/worker/internal/outage"
+	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
 // Worker runs orchestrations and activities. Make it with [New].
@@ -29,11 +30,9 @@ type Worker struct {
 	known code
 	// id distinguishes this worker from every other in any process.
 	id       string
-	sessions *sessionTracker
+	sessions *taking.Sessions
 	running  atomic.Bool
 	loops    sync.WaitGroup
-	// lent counts the turns that are waited for outside their slots.
-	lent     atomic.Int32
 	cache    *cache
 	outage   *outage.Watch
 	unserved unserved
@@ -82,12 +81,12 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 		},
 		kept: keptResults{
-			limit: keptPerSlot * max(1, settings.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
+			limit: taking.KeptPerSlot * max(1, settings.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
 		},
 		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
 		plain: store, store: full, options: settings, registry: registry.New(),
 		cache: newCache(settings), renewals: leases.NewGroup(full.RenewLocks),
-		id: rand.Text(), sessions: newSessionTracker(settings.MaxSessions),
+		id: rand.Text(), sessions: taking.NewSessions(settings.MaxSessions),
 	}
 	w.builtIn = w.syscalls()
 	return w, nil
@@ -174,39 +173,4 @@ func (w *Worker) Run(ctx context.Context) error {
 		return errStoreClosed
 	}
 	return nil
-}
-
-// turnSlots are slots for turns with these numbers.
-func (w *Worker) turnSlots(from, n int) []*orchestrator {
-	var list []*orchestrator
-	for slot := range n {
-		id := fmt.Sprintf("orch-%d-%s", from+slot, w.id)
-		list = append(list, &orchestrator{worker: w, id: id, kept: make(chan struct{}, keptPerSlot)})
-	}
-	return list
-}
-
-// activitySlots are slots for activities with these numbers.
-func (w *Worker) activitySlots(from, n int) []*activities {
-	var list []*activities
-	for slot := range n {
-		list = append(list, &activities{worker: w, id: w.slotID(from + slot), kept: make(chan struct{}, keptPerSlot)})
-	}
-	return list
-}
-
-// slotID names an activity slot, and with it the owner of its sessions.
-func (w *Worker) slotID(slot int) string {
-	if w.options.NodeID != "" {
-		return fmt.Sprintf("work-%d-%s", slot, w.options.NodeID)
-	}
-	return fmt.Sprintf("work-%d-%s", slot, w.id)
-}
-
-// ownerID names the owner of an activity slot's sessions (contract §7.1).
-func (w *Worker) ownerID(slotID string) string {
-	if w.options.NodeID != "" {
-		return w.options.NodeID
-	}
-	return slotID
 }

@@ -213,6 +213,12 @@ var table = []Rule{
 		Why:       "a lease is renewed in the same way whatever it is of, so that a worker's turns and activities stay unknown here",
 	},
 	{
+		From:      Set{"./worker/internal/taking"},
+		Forbidden: anythingBut("std", "./provider", "./worker/internal/outage"),
+		Reach:     Directly,
+		Why:       "finding work and the calls that settle it are the same for turns and activities, and know neither replay nor code",
+	},
+	{
 		From: Set{"./orchestrationtest"},
 		Forbidden: anythingBut("std", "./provider", "./codec", "./internal/...", "./orchestration", "./activity", "./retry",
 			"./worker", "./client"),

@@ -1,6 +1,8 @@
-package worker
+package taking
 
-import "time"
+import (
+	"time"
+)
 
 // mostAhead is the most work of a kind that a worker has in hand beyond what its slots run.
 const mostAhead = 32

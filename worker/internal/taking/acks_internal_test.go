@@ -1,9 +1,10 @@
-package worker
+package taking
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,11 +13,12 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // ackStore answers each call when it is told to.
 type ackStore struct {
-	idleStore
+	provider.Store
 
 	// calls are those that wait for their answers.
 	calls chan *ackStoreCall
@@ -72,26 +74,45 @@ type acknowledging struct {
 	sent  int
 }
 
-func newAcknowledging(t *testing.T, idleTurns ...*orchestrator) *acknowledging {
+func newAcknowledging(t *testing.T, idleTurns ...*slot) *acknowledging {
 	t.Helper()
 	store := &ackStore{calls: make(chan *ackStoreCall, 100)}
-	w, err := New(store, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &dispatcher{
-		worker: w, ctx: t.Context(), work: t.Context(),
-		turns: newSlots(nil, idleTurns), activities: newSlots[*activities](nil, nil),
-	}
-	d.acks = &activityAcks{dispatcher: d, apart: 1}
+	d := newTestDispatcher(t.Context(), store)
+	d.turns = newSlots(nil, idleTurns)
 	return &acknowledging{T: t, dispatcher: d, store: store}
+}
+
+// newTestDispatcher returns a dispatcher without slots, whose runner runs nothing.
+func newTestDispatcher(ctx context.Context, store provider.Store) *dispatcher {
+	logger := slog.New(slog.DiscardHandler)
+	d := &dispatcher{
+		Config: Config{
+			Store: store, Outage: outage.New(logger), Sessions: NewSessions(10), Logger: logger, Loops: new(sync.WaitGroup),
+			TurnLease: 5 * time.Second, ActivityLease: 30 * time.Second,
+		},
+		runner: idleRunner{}, ctx: ctx, work: ctx, turns: newSlots[*slot](nil, nil), activities: newSlots[*slot](nil, nil),
+	}
+	d.turnRunners = newRunners(d.Loops, ctx.Done())
+	d.acks = &activityAcks{dispatcher: d, apart: 1}
+	return d
+}
+
+// idleRunner asks for work, and is not to run any.
+type idleRunner struct{ Runner }
+
+func (idleRunner) FetchTurn() provider.FetchOrchestrationParams {
+	return provider.FetchOrchestrationParams{}
+}
+
+func (idleRunner) FetchActivity(string, bool) provider.FetchWorkParams {
+	return provider.FetchWorkParams{}
 }
 
 // pendingAck is an acknowledgement under way.
 type pendingAck struct {
 	*activityAck
 
-	slot  *activities
+	slot  *slot
 	over  chan struct{}
 	token string
 	err   error
@@ -102,9 +123,9 @@ func (a *acknowledging) ends(ctx context.Context, n int) (pending []*pendingAck)
 	for range n {
 		a.sent++
 		token := fmt.Sprint(a.sent)
-		slot := &activities{worker: a.worker, id: "slot " + token}
-		p := &pendingAck{slot: slot, over: make(chan struct{}), activityAck: &activityAck{
-			token: func() string { return token }, claim: a.newClaim(seats{activities: []*activities{slot}}, nil),
+		seat := &slot{id: "slot " + token}
+		p := &pendingAck{slot: seat, over: make(chan struct{}), activityAck: &activityAck{
+			token: func() string { return token }, claim: a.newClaim(seats{activities: []*slot{seat}}, nil),
 		}}
 		pending = append(pending, p)
 		go func() {
@@ -147,7 +168,7 @@ func (a *acknowledging) noCall() {
 func TestAcksOfOneCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := newAcknowledging(t, &orchestrator{}, &orchestrator{})
+		a := newAcknowledging(t, &slot{}, &slot{})
 		first := a.ends(t.Context(), 1)[0]
 		call := a.call("1")
 		others := a.ends(t.Context(), 3)
@@ -281,7 +302,7 @@ func TestAcksAreLeft(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		unsentCtx, cancelUnsent := context.WithCancel(t.Context())
 		sent := a.ends(ctx, 1)[0]
-		sent.claim.finish()
+		sent.claim.Finish()
 		call := a.call("1")
 		unsent := a.ends(unsentCtx, 1)[0]
 		stays := a.ends(t.Context(), 1)[0]
@@ -305,7 +326,7 @@ func TestAcksAreLeft(t *testing.T) {
 		call = a.call("4", "5")
 		cancel()
 		<-gone.over
-		gone.claim.finish()
+		gone.claim.Finish()
 		synctest.Wait()
 		if call.ctx.Err() != nil {
 			t.Error("the call ends although somebody waits for it")
@@ -321,7 +342,7 @@ func TestAcksAreLeft(t *testing.T) {
 		if other.err != nil {
 			t.Errorf("outcome of the other: %v", other.err)
 		}
-		a.worker.loops.Wait()
+		a.Loops.Wait()
 		if !slices.Equal(a.store.abandoned, []string{"for 4"}) {
 			t.Errorf("given back: %v", a.store.abandoned)
 		}

@@ -1,6 +1,8 @@
-package worker
+package taking
 
-import "sync"
+import (
+	"sync"
+)
 
 // runners run work, each piece on a goroutine that is kept for the next one: a new goroutine's stack
 // would have to grow first, which takes as long as the work of a short turn.

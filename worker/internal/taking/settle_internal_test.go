@@ -1,4 +1,4 @@
-package worker
+package taking
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,17 +14,16 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/worker/internal/leases"
 	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // settle settles work whose lease is 5 s long with the answers, of which the last repeats.
 func settle(work context.Context, answers ...error) (tries int, err error) {
 	o := outage.New(slog.New(slog.DiscardHandler))
-	s, stop := newSettling(work, 5*time.Second, o, new(claim))
+	s, stop := NewSettling(work, 5*time.Second, o, new(Claim))
 	defer stop()
 	n := 0
-	return s.do(func(ctx context.Context) error {
+	return s.Do(func(ctx context.Context) error {
 		answer := answers[min(n, len(answers)-1)]
 		n++
 		if errors.Is(answer, errHangs) {
@@ -108,9 +108,9 @@ func TestSettlingEndsWithTheWork(t *testing.T) {
 }
 
 // decidedFunc is work that settles as the test says.
-type decidedFunc func(c *claim)
+type decidedFunc func(c *Claim)
 
-func (f decidedFunc) settle(c *claim) { f(c) }
+func (f decidedFunc) Settle(c *Claim) { f(c) }
 
 // A slot goes on when the call that settles its work is not answered in time or fails, and stops when too many are
 // left.
@@ -118,15 +118,17 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newAcknowledging(t).dispatcher
-		slot := d.worker.activitySlots(0, 1)[0]
+		d.activities = newSlots[*slot](nil, newSlotList(strconv.Itoa, 0, 1))
+		free, _ := d.activities.reserve(1)
+		seat := free[0]
 		release := make(chan struct{})
 		var settled sync.WaitGroup
 		settle := func(work decidedFunc) {
-			settled.Go(func() { d.settle(slot.kept, work, d.newClaim(seats{activities: []*activities{slot}}, nil)) })
+			settled.Go(func() { d.settle(seat, work, d.newClaim(seats{activities: []*slot{seat}}, nil)) })
 		}
 		began := time.Now()
-		for i := range keptPerSlot {
-			settle(func(c *claim) {
+		for i := range KeptPerSlot {
+			settle(func(c *Claim) {
 				if i > 0 { // all but the first fail at once
 					c.release()
 				}
@@ -138,74 +140,12 @@ func TestSlotGoesOnWithoutItsResults(t *testing.T) {
 			t.Errorf("the slot was held up for %v, want %v", took, settlePatience)
 		}
 		time.AfterFunc(time.Minute, func() { close(release) })
-		settle(func(*claim) {
+		settle(func(*Claim) {
 			if took := time.Since(began); took != settlePatience+time.Minute {
-				t.Errorf("the slot settled more work after %v, with %d results kept", took, keptPerSlot)
+				t.Errorf("the slot settled more work after %v, with %d results kept", took, KeptPerSlot)
 			}
 		})
 		settled.Wait()
-	})
-}
-
-// What is kept is for the same activity, fetched once more, and the oldest goes first.
-func TestKeptResults(t *testing.T) {
-	t.Parallel()
-	fetched := func(id uint64, input string, attempt uint32) *call {
-		return &call{
-			item:    provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id, Name: "A", Input: input},
-			fetched: &provider.FetchedWorkItem{AttemptCount: attempt},
-		}
-	}
-	k := keptResults{limit: 2, results: map[provider.ActivityRef]keptResult{}}
-	done := provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1}
-	for id := range uint64(3) {
-		k.keep(fetched(id, "in", 1).item, 1, done)
-		k.keep(fetched(id, "in", 2).item, 2, done)
-	}
-	for _, test := range []struct {
-		name string
-		call *call
-		want bool
-	}{
-		{"evicted", fetched(0, "in", 3), false},
-		{"its instance was started anew", fetched(1, "in", 1), false},
-		{"forgotten with that", fetched(1, "in", 3), false},
-		{"come back", fetched(2, "in", 3), true},
-		{"taken", fetched(2, "in", 4), false},
-	} {
-		if _, ok := k.take(test.call); ok != test.want {
-			t.Errorf("%s: %t", test.name, ok)
-		}
-	}
-	if len(k.results) != 0 || len(k.order) != 0 {
-		t.Errorf("%d results and %d places are left", len(k.results), len(k.order))
-	}
-}
-
-// An activity that is fetched while a turn cancels it is not told by the turn. It renews its
-// lease at once, which tells it.
-func TestCallsOfJustCancelledActivitiesRenewAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		renewed := map[uint64]time.Duration{}
-		r := newRunningCalls()
-		for id := range uint64(2*maxRecent + 1) {
-			r.cancel([]provider.ActivityRef{{Instance: "i", ExecutionID: 1, ActivityID: id}})
-		}
-		for _, id := range []uint64{0, 2*maxRecent + 1, 2 * maxRecent} { // long ago, never, just now
-			c := &call{item: provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id}}
-			c.lease = leases.Hold(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
-				renewed[id] = time.Since(began)
-				return provider.ErrInvalidLockToken
-			}, func(error) {}, slog.New(slog.DiscardHandler))
-			t.Cleanup(c.lease.Stop)
-			t.Cleanup(r.enter(c))
-		}
-		synctest.Wait()
-		if len(renewed) != 1 || renewed[2*maxRecent] != 0 {
-			t.Errorf("renewed %v", renewed)
-		}
 	})
 }
 
@@ -229,8 +169,8 @@ func TestSilentStoreIsTold(t *testing.T) {
 			t.Errorf("told of a call that returned in time:\n%s", &log)
 		}
 
-		s, stop := newSettling(t.Context(), time.Hour, o, new(claim))
-		if _, err := s.do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
+		s, stop := NewSettling(t.Context(), time.Hour, o, new(Claim))
+		if _, err := s.Do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
 			t.Error(err)
 		}
 		stop()
@@ -258,11 +198,11 @@ func TestAcknowledgementThatIsGivenUpIsNoLastingOutage(t *testing.T) {
 		var log bytes.Buffer
 		o := outage.New(slog.New(slog.NewTextHandler(&log, nil)))
 		work, lost := context.WithCancel(t.Context())
-		s, stop := newSettling(work, time.Hour, o, new(claim))
+		s, stop := NewSettling(work, time.Hour, o, new(Claim))
 		defer stop()
 		var settled sync.WaitGroup
 		settled.Go(func() {
-			_, _ = s.do(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+			_, _ = s.Do(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		})
 		time.Sleep(silence + time.Second)
 		o.Observe(t.Context(), outage.OpFetchWork, nil)

@@ -1,11 +1,13 @@
-package worker
+package taking
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"github.com/duroxide/duroxide-go/provider"
+)
 
 // batch makes one request of those of several claims, and gives each claim its part of the answer.
 type batch struct {
 	request request
-	claims  []*claim
+	claims  []*Claim
 	// turn is whose claim asks for the turn, if there is one in the request, and activities are those that the request
 	// asks for, in its order.
 	turn       int
@@ -16,7 +18,7 @@ type batch struct {
 type place struct{ claim, index int }
 
 // ask adds what the claim asks for. Only one claim asks for a turn.
-func (b *batch) ask(c *claim) {
+func (b *batch) ask(c *Claim) {
 	turns := 1
 	if b.request.params.Turn != nil {
 		turns = 0

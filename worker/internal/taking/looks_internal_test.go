@@ -1,4 +1,4 @@
-package worker
+package taking
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // turnStore is a store with so many turns, which are given back.
 type turnStore struct {
-	*idleStore
+	provider.Store
 
 	left atomic.Int32
 }
@@ -31,16 +31,11 @@ func (*turnStore) AbandonOrchestrationItem(context.Context, provider.AbandonPara
 // As long as looks find that there are more turns, more of them are made at a time.
 func TestManyTurnsAreLookedForTogether(t *testing.T) {
 	t.Parallel()
-	store := &turnStore{idleStore: &idleStore{}}
+	store := new(turnStore)
 	store.left.Store(30)
-	w, err := New(store, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that turns are not run
-	d := &dispatcher{worker: w, ctx: ctx, work: ctx, turns: newSlots[*orchestrator](nil, nil), activities: newSlots[*activities](nil, nil)}
-	d.turnRunners = newRunners(&w.loops, ctx.Done())
+	d := newTestDispatcher(ctx, store)
 	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
 	var got []int
 	d.look(outage.OpFetchTurn, func(most int) (looks []look) {
@@ -49,11 +44,11 @@ func TestManyTurnsAreLookedForTogether(t *testing.T) {
 		}
 		got = append(got, most)
 		for range most {
-			looks = append(looks, look{seats: seats{turn: &orchestrator{worker: w}}})
+			looks = append(looks, look{seats: seats{turn: new(slot)}})
 		}
 		return looks
 	})
-	w.loops.Wait()
+	d.Loops.Wait()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("looks at a time (-want +got):\n%s", diff)
 	}

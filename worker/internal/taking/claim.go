@@ -1,4 +1,4 @@
-package worker
+package taking
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 // seats are reserved slots that a call takes work for.
 type seats struct {
 	// turn is nil if the call takes no turn.
-	turn       *orchestrator
-	activities []*activities
+	turn       *slot
+	activities []*slot
 }
 
 func (s seats) empty() bool { return s.turn == nil && len(s.activities) == 0 }
@@ -29,19 +29,19 @@ type request struct {
 func (d *dispatcher) request(s seats, turnsSeen, activitiesSeen uint64) request {
 	r := request{turnsSeen: turnsSeen, activitiesSeen: activitiesSeen}
 	if s.turn != nil {
-		turn := d.worker.fetchTurn()
+		turn := d.runner.FetchTurn()
 		r.params.Turn = &turn
 	}
-	for _, slot := range s.activities {
-		spare := d.activities.spare[slot] // whose sessions nobody would keep
-		r.params.Work = append(r.params.Work, slot.fetchWork(!spare))
+	for _, seat := range s.activities {
+		spare := d.activities.spare[seat] // whose sessions nobody would keep
+		r.params.Work = append(r.params.Work, d.runner.FetchActivity(seat.id, !spare))
 	}
 	return r
 }
 
 // observe reports to the outage how the looks beside an acknowledgement went.
 func (d *dispatcher) observe(r request, taken provider.Taken) {
-	o := d.worker.outage
+	o := d.Outage
 	if r.params.Turn != nil {
 		if taken.Err != nil && taken.Turn == nil {
 			o.Observe(d.ctx, outage.OpFetchTurn, taken.Err)
@@ -97,10 +97,10 @@ func (d *dispatcher) noteActivities(r request, taken provider.Taken) {
 func (d *dispatcher) start(s seats, r request, taken provider.Taken) {
 	left := slices.Clone(s.activities)
 	for _, work := range taken.Work {
-		var seat *activities
+		var seat *slot
 		if work.For < len(s.activities) {
 			seat = s.activities[work.For]
-			left = slices.DeleteFunc(left, func(other *activities) bool { return other == seat })
+			left = slices.DeleteFunc(left, func(other *slot) bool { return other == seat })
 		}
 		d.startActivity(seat, work.FetchedWorkItem)
 	}
@@ -119,13 +119,13 @@ func (d *dispatcher) free(s seats, missed bool) {
 		d.turns.put(false, s.turn)
 	}
 	if len(s.activities) > 0 {
-		d.activities.put(missed && d.worker.sessions.used(), s.activities...)
+		d.activities.put(missed && d.Sessions.Used(), s.activities...)
 	}
 }
 
-// claim asks for more work beside the acknowledgement of a slot's work. Its slot waits for the answer, unless that
-// takes long. The zero claim asks for nothing.
-type claim struct {
+// Claim asks for more work beside the acknowledgement of a slot's work. Its slot waits for the answer, unless that
+// takes long. The zero Claim asks for nothing.
+type Claim struct {
 	dispatcher *dispatcher
 	// answer has the one answer, if there is one, and is closed when the call has returned.
 	answer chan provider.Taken
@@ -142,20 +142,20 @@ type claim struct {
 }
 
 // newClaim returns a claim for the seat of work that is to be acknowledged.
-func (d *dispatcher) newClaim(seat seats, called func(time.Duration)) *claim {
-	return &claim{dispatcher: d, answer: make(chan provider.Taken, 1), seats: seat, called: called}
+func (d *dispatcher) newClaim(seat seats, called func(time.Duration)) *Claim {
+	return &Claim{dispatcher: d, answer: make(chan provider.Taken, 1), seats: seat, called: called}
 }
 
 // ask returns what the first try of an acknowledgement takes beside: for its own slot, and for as many idle ones as are
 // wanted and there are. ok is false if it takes nothing. If it is true, answered is to be called.
-func (c *claim) ask(turns, work int) (r request, ok bool) {
+func (c *Claim) ask(turns, work int) (r request, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.dispatcher
 	if c.asked || c.seats.empty() || d.ctx.Err() != nil {
 		return request{}, false
 	}
-	var own, idle []*orchestrator
+	var own, idle []*slot
 	if c.seats.turn != nil {
 		own, turns = append(own, c.seats.turn), 1
 	}
@@ -173,7 +173,7 @@ func (c *claim) ask(turns, work int) (r request, ok bool) {
 }
 
 // answered delivers the answer, or frees the seats if the call failed.
-func (c *claim) answered(taken provider.Taken, err error) {
+func (c *Claim) answered(taken provider.Taken, err error) {
 	if err != nil {
 		close(c.answer)
 		c.release()
@@ -188,11 +188,11 @@ func (c *claim) answered(taken provider.Taken, err error) {
 
 // release frees the seats, as the call may take long. If it was answered, and the acknowledgement is to be made again,
 // what was taken does not wait for that.
-func (c *claim) release() { c.end() }
+func (c *Claim) release() { c.end() }
 
-// finish starts what was taken and frees the other seats. It is called when the worker knows the effects of the work
+// Finish starts what was taken and frees the other seats. It is called when the worker knows the effects of the work
 // that was acknowledged. An answer that comes later is started then.
-func (c *claim) finish() {
+func (c *Claim) Finish() {
 	if c.end() {
 		return
 	}
@@ -200,7 +200,7 @@ func (c *claim) finish() {
 	asked := c.asked
 	c.mu.Unlock()
 	if asked {
-		c.dispatcher.worker.loops.Go(func() {
+		c.dispatcher.Loops.Go(func() {
 			taken, ok := <-c.answer
 			c.use(taken, ok)
 		})
@@ -208,7 +208,7 @@ func (c *claim) finish() {
 }
 
 // end starts what was taken, if there is an answer, and frees the seats. It reports whether the call has returned.
-func (c *claim) end() (returned bool) {
+func (c *Claim) end() (returned bool) {
 	select {
 	case taken, ok := <-c.answer:
 		c.use(taken, ok)
@@ -220,7 +220,7 @@ func (c *claim) end() (returned bool) {
 }
 
 // use starts what was taken on the seats that still wait, and frees the others. ok means that there is an answer.
-func (c *claim) use(taken provider.Taken, ok bool) {
+func (c *Claim) use(taken provider.Taken, ok bool) {
 	s := c.takeSeats()
 	if ok {
 		c.dispatcher.start(s, c.request, taken)
@@ -230,7 +230,7 @@ func (c *claim) use(taken provider.Taken, ok bool) {
 }
 
 // takeSeats returns the seats, which wait no longer.
-func (c *claim) takeSeats() seats {
+func (c *Claim) takeSeats() seats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.seats

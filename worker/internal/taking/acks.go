@@ -1,4 +1,4 @@
-package worker
+package taking
 
 import (
 	"context"
@@ -41,7 +41,7 @@ type activityAcks struct {
 type activityAck struct {
 	token      func() string
 	completion provider.WorkItem
-	claim      *claim
+	claim      *Claim
 
 	// sent is the token that was used, and call the call, from when there is one.
 	sent string
@@ -90,14 +90,14 @@ func (a *activityAcks) begin() {
 	for len(a.waiting) >= ackTogether {
 		a.under++
 		call := a.gather()
-		a.dispatcher.worker.loops.Go(func() { a.make(call) })
+		a.dispatcher.Loops.Go(func() { a.make(call) })
 	}
 	if a.gathering || a.under >= a.apart || len(a.waiting) == 0 {
 		return
 	}
 	a.under++
 	a.gathering = true
-	a.dispatcher.worker.loops.Go(func() {
+	a.dispatcher.Loops.Go(func() {
 		for range 2 {
 			runtime.Gosched() // activities that are about to end share the call
 		}
@@ -145,7 +145,7 @@ func (a *activityAcks) make(call *ackCall) {
 		acks[i] = provider.WorkAck{LockToken: ack.sent, Completion: ack.completion}
 		claims.ask(ack.claim)
 	}
-	outcomes, taken, err := d.worker.store.AckWorkAndTake(call.ctx, acks, claims.request.params)
+	outcomes, taken, err := d.Store.AckWorkAndTake(call.ctx, acks, claims.request.params)
 	if err == nil {
 		d.observe(claims.request, taken)
 	}
