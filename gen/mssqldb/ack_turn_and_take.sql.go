@@ -6,8 +6,6 @@ package mssqldb
 import (
 	"context"
 	"database/sql"
-
-	mssql "github.com/microsoft/go-mssqldb"
 )
 
 var stmtAckTurnAndTake = statement{
@@ -45,64 +43,14 @@ var stmtAckTurnAndTake = statement{
 
 // AckTurnAndTakeParams holds the arguments of [Queries.AckTurnAndTake].
 type AckTurnAndTakeParams struct {
-	LockToken        mssql.UniqueIdentifier
-	ExecutionID      int64
-	Name             *string // nil: the default, NULL
-	Version          *string // nil: the default, NULL
-	CodeName         *string // nil: the default, NULL
-	CodeVersion      *string // nil: the default, NULL
-	ParentInstanceID *string // nil: the default, NULL
-	Major            *int64  // nil: the default, NULL
-	Minor            *int64  // nil: the default, NULL
-	Patch            *int64  // nil: the default, NULL
-	Status           *string // nil: the default, NULL
-	Output           *string // nil: the default, NULL
-	SetCustomStatus  *bool   // nil: the default, 0
-	CustomStatus     *string // nil: the default, NULL
-	ClearValues      *bool   // nil: the default, 0
-	DropTimers       *bool   // nil: the default, 0
-	Events           []EventListV1Row
-	Changes          []KVListV1Row
-	Messages         []MessageListV1Row
-	Activities       []WorkListV1Row
-	Cancelled        []ActivityListV1Row
-	Peeked           *bool // nil: the default, 0
-	Queues           []QueueListV1Row
-	TurnToken        *mssql.UniqueIdentifier // nil: the default, NULL
-	TurnMs           *int64                  // nil: the default, 0
-	Filtered         *bool                   // nil: the default, 0
-	MinMajor         *int64                  // nil: the default, 0
-	MinMinor         *int64                  // nil: the default, 0
-	MinPatch         *int64                  // nil: the default, 0
-	MaxMajor         *int64                  // nil: the default, 0
-	MaxMinor         *int64                  // nil: the default, 0
-	MaxPatch         *int64                  // nil: the default, 0
-	TurnKnown        []byte                  // nil: the default, NULL
-	UnknownMs        *int64                  // nil: the default, 0
-	HistoryLimit     *int64                  // nil: the default, NULL
-	Peek             *bool                   // nil: the default, 0
-	FromHead         *int64                  // nil: the default, 0
-	TurnDueFrom      *int64                  // nil: the default, 0
-	Work             []TakeListV1Row
+	AckOrchestrationItemParams
+	TakeParams
 }
 
 // AckTurnAndTakeResult is what [Queries.AckTurnAndTake] returns.
 type AckTurnAndTakeResult struct {
-	Turn             AckOrchestrationItemTurnRow
-	Dropped          []FetchOrchestrationItemDroppedRow
-	DroppedReturned  bool // false: the call yielded no Dropped
-	Item             *FetchOrchestrationItemItemRow
-	ItemReturned     bool // false: the call yielded no Item
-	History          []FetchOrchestrationItemHistoryRow
-	HistoryReturned  bool // false: the call yielded no History
-	Values           []FetchOrchestrationItemValuesRow
-	ValuesReturned   bool // false: the call yielded no Values
-	Messages         []FetchOrchestrationItemMessagesRow
-	MessagesReturned bool // false: the call yielded no Messages
-	Work             []TakeWorkRow
-	WorkReturned     bool // false: the call yielded no Work
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
+	AckOrchestrationItemResult
+	TakeResult
 }
 
 // AckTurnAndTake commits one turn, and then takes the next one and activities: ack_orchestration_item and take
@@ -110,7 +58,7 @@ type AckTurnAndTakeResult struct {
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {
-	a := newArgs(39)
+	a := newArgs(40)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
@@ -143,14 +91,16 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
 	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
 	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
+	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
 	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
-	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
+	optional(&a, "hasty", sqlBit{}, p.Hasty)
+	var r AckTurnAndTakeResult
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []FetchOrchestrationItemDroppedRow{}, []FetchOrchestrationItemHistoryRow{}, []FetchOrchestrationItemValuesRow{}, []FetchOrchestrationItemMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckTurnAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:

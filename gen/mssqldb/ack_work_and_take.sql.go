@@ -6,8 +6,6 @@ package mssqldb
 import (
 	"context"
 	"database/sql"
-
-	mssql "github.com/microsoft/go-mssqldb"
 )
 
 var stmtAckWorkAndTake = statement{
@@ -45,23 +43,8 @@ var stmtAckWorkAndTake = statement{
 
 // AckWorkAndTakeParams holds the arguments of [Queries.AckWorkAndTake].
 type AckWorkAndTakeParams struct {
-	Acks         []CompletionListV1Row
-	TurnToken    *mssql.UniqueIdentifier // nil: the default, NULL
-	TurnMs       *int64                  // nil: the default, 0
-	Filtered     *bool                   // nil: the default, 0
-	MinMajor     *int64                  // nil: the default, 0
-	MinMinor     *int64                  // nil: the default, 0
-	MinPatch     *int64                  // nil: the default, 0
-	MaxMajor     *int64                  // nil: the default, 0
-	MaxMinor     *int64                  // nil: the default, 0
-	MaxPatch     *int64                  // nil: the default, 0
-	TurnKnown    []byte                  // nil: the default, NULL
-	UnknownMs    *int64                  // nil: the default, 0
-	HistoryLimit *int64                  // nil: the default, NULL
-	Peek         *bool                   // nil: the default, 0
-	FromHead     *int64                  // nil: the default, 0
-	TurnDueFrom  *int64                  // nil: the default, 0
-	Work         []TakeListV1Row
+	Acks []CompletionListV1Row
+	TakeParams
 }
 
 // AckWorkAndTakeRefusedRow is a row that [Queries.AckWorkAndTake] returns.
@@ -78,22 +61,9 @@ func scanAckWorkAndTakeRefusedRow(rows *sql.Rows, r *AckWorkAndTakeRefusedRow) e
 
 // AckWorkAndTakeResult is what [Queries.AckWorkAndTake] returns.
 type AckWorkAndTakeResult struct {
-	Refused          []AckWorkAndTakeRefusedRow
-	RefusedReturned  bool // false: the call yielded no Refused
-	Dropped          []FetchOrchestrationItemDroppedRow
-	DroppedReturned  bool // false: the call yielded no Dropped
-	Item             *FetchOrchestrationItemItemRow
-	ItemReturned     bool // false: the call yielded no Item
-	History          []FetchOrchestrationItemHistoryRow
-	HistoryReturned  bool // false: the call yielded no History
-	Values           []FetchOrchestrationItemValuesRow
-	ValuesReturned   bool // false: the call yielded no Values
-	Messages         []FetchOrchestrationItemMessagesRow
-	MessagesReturned bool // false: the call yielded no Messages
-	Work             []TakeWorkRow
-	WorkReturned     bool // false: the call yielded no Work
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
+	Refused         []AckWorkAndTakeRefusedRow
+	RefusedReturned bool // false: the call yielded no Refused
+	TakeResult
 }
 
 // AckWorkAndTake ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
@@ -104,7 +74,7 @@ type AckWorkAndTakeResult struct {
 // If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
 // for a long transaction. ack_work_item waits for a second.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(17)
+	a := newArgs(18)
 	sendTVP(&a, "acks", q.text(&typeCompletionListV1), p.Acks, (*CompletionListV1Row).tvp)
 	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
@@ -115,14 +85,16 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
 	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
 	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
+	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
 	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	optional(&a, "peek", sqlBit{}, p.Peek)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
-	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}, Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
+	optional(&a, "hasty", sqlBit{}, p.Hasty)
+	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}}
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []FetchOrchestrationItemDroppedRow{}, []FetchOrchestrationItemHistoryRow{}, []FetchOrchestrationItemValuesRow{}, []FetchOrchestrationItemMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:

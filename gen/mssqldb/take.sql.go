@@ -59,7 +59,7 @@ type TakeParams struct {
 	FromHead     *int64                  // nil: the default, 0
 	TurnDueFrom  *int64                  // nil: the default, 0
 	Work         []TakeListV1Row
-	Hasty        bool
+	Hasty        *bool // nil: the default, 1
 }
 
 // TakeWorkRow is a row that [Queries.Take] returns.
@@ -132,7 +132,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
-	required(&a, "hasty", sqlBit{}, p.Hasty)
+	optional(&a, "hasty", sqlBit{}, p.Hasty)
 	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

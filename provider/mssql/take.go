@@ -25,7 +25,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	}
 	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
 		p := s.takeParams(k, token)
-		p.Hasty = false
+		p.Hasty = new(false)
 		rows, err := q.Take(ctx, p)
 		if err == nil {
 			err = inVain(rows)
@@ -56,12 +56,11 @@ func (s *Store) AckTurnAndTake(
 	}
 	var turn mssqldb.AckOrchestrationItemTurnRow
 	taken, err := s.takeWith(ctx, opAckOrchestration, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		r, err := q.AckTurnAndTake(ctx, ack.andTake(s.takeParams(k, token)))
+		r, err := q.AckTurnAndTake(ctx, mssqldb.AckTurnAndTakeParams{
+			AckOrchestrationItemParams: ack.AckOrchestrationItemParams, TakeParams: s.takeParams(k, token),
+		})
 		turn = r.Turn
-		return mssqldb.TakeResult{
-			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
-			Work: r.Work, Failure: r.Failure, FailureReturned: r.FailureReturned,
-		}, err
+		return r.TakeResult, err
 	})
 	if err != nil {
 		return provider.Taken{}, ack.explained(err)
@@ -93,19 +92,9 @@ func (s *Store) AckWorkAndTake(
 	}
 	var refused []mssqldb.AckWorkAndTakeRefusedRow
 	taken, err := s.takeWith(ctx, opAckWork, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		p := s.takeParams(k, token)
-		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{
-			Acks:      list,
-			TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
-			MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Peek: p.Peek,
-			FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
-		})
+		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{Acks: list, TakeParams: s.takeParams(k, token)})
 		refused = r.Refused
-		return mssqldb.TakeResult{
-			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
-			Work: r.Work, Failure: r.Failure, FailureReturned: r.FailureReturned,
-		}, err
+		return r.TakeResult, err
 	})
 	if err != nil {
 		return nil, provider.Taken{}, err
@@ -124,21 +113,6 @@ func (s *Store) AckWorkAndTake(
 	}
 	s.signalInstances(len(ready))
 	return outcomes, taken, nil
-}
-
-// andTake joins the parameters of the two parts.
-func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
-	return mssqldb.AckTurnAndTakeParams{
-		LockToken: a.LockToken, ExecutionID: a.ExecutionID, Name: a.Name, Version: a.Version, CodeName: a.CodeName, CodeVersion: a.CodeVersion,
-		ParentInstanceID: a.ParentInstanceID, Major: a.Major, Minor: a.Minor, Patch: a.Patch, Status: a.Status, Output: a.Output,
-		SetCustomStatus: a.SetCustomStatus, CustomStatus: a.CustomStatus, ClearValues: a.ClearValues, DropTimers: a.DropTimers,
-		Events: a.Events, Changes: a.Changes, Messages: a.Messages, Activities: a.Activities, Cancelled: a.Cancelled,
-		Peeked: a.Peeked, Queues: a.Queues,
-		TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
-		MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Peek: p.Peek,
-		FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
-	}
 }
 
 // WorkReady implements [provider.Store]. It polls for work of other processes as a waiting fetch does, see
@@ -229,7 +203,6 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 			FromID: id, DueFrom: due,
 		})
 	}
-	p.Hasty = true
 	return p
 }
 

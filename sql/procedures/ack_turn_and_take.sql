@@ -10,10 +10,9 @@
 --   @drop_timers, @events, @changes, @messages, @activities, @cancelled,
 --   @peeked, @queues
 --                 those of ack_orchestration_item
---   @turn_known   the digest of the orchestrations that the worker knows; NULL if it names none
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
---   @max_minor, @max_patch, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work
---                 those of take, which does not wait for writers
+--   @max_minor, @max_patch, @known, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work,
+--   @hasty        those of take
 --
 -- Result sets:
 --   1 Turn: that of ack_orchestration_item
@@ -27,6 +26,8 @@
 --   50012 invalid_execution_id: the first execution is 1
 --   50013 duplicate_event: the execution already has an event with one of the ids, or
 --         @events has an id twice
+--
+-- gen:embed duroxide.ack_orchestration_item duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @lock_token         UNIQUEIDENTIFIER,
     @execution_id       BIGINT,
@@ -60,13 +61,14 @@ CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @max_major          BIGINT = 0,
     @max_minor          BIGINT = 0,
     @max_patch          BIGINT = 0,
-    @turn_known         VARBINARY(32) = NULL,
+    @known              VARBINARY(32) = NULL,
     @unknown_ms         BIGINT = 0,
     @history_limit      BIGINT = NULL,
     @peek               BIT = 0,
     @from_head          BIGINT = 0,
     @turn_due_from      BIGINT = 0,
-    @work               duroxide.take_list_v1 READONLY
+    @work               duroxide.take_list_v1 READONLY,
+    @hasty              BIT = 1
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -79,7 +81,7 @@ EXEC duroxide.ack_orchestration_item @lock_token = @lock_token, @execution_id = 
     @cancelled = @cancelled, @peeked = @peeked, @queues = @queues;
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
-    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;
+    @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
+    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = @hasty;
 GO
 GRANT EXECUTE ON duroxide.ack_turn_and_take TO duroxide_runtime;

@@ -12,10 +12,9 @@
 --
 -- Parameters:
 --   @acks         the activities with their completions, ended in the order of their positions
---   @turn_known   the digest of the orchestrations that the worker knows; NULL if it names none
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
---   @max_minor, @max_patch, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work
---                 those of take, which does not wait for writers
+--   @max_minor, @max_patch, @known, @unknown_ms, @history_limit, @peek, @from_head, @turn_due_from, @work,
+--   @hasty        those of take
 --
 -- Result sets:
 --   1 Refused: the positions in @acks of those that were not ended, each with the error; if there are any
@@ -23,6 +22,8 @@
 --
 -- Locks: those of ack_instance_work and ack_work_item, one instance or activity after the other,
 --   and then those of take.
+--
+-- gen:embed duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @acks          duroxide.completion_list_v1 READONLY,
     @turn_token    UNIQUEIDENTIFIER = NULL,
@@ -34,13 +35,14 @@ CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @max_major     BIGINT = 0,
     @max_minor     BIGINT = 0,
     @max_patch     BIGINT = 0,
-    @turn_known    VARBINARY(32) = NULL,
+    @known         VARBINARY(32) = NULL,
     @unknown_ms    BIGINT = 0,
     @history_limit BIGINT = NULL,
     @peek          BIT = 0,
     @from_head     BIGINT = 0,
     @turn_due_from BIGINT = 0,
-    @work          duroxide.take_list_v1 READONLY
+    @work          duroxide.take_list_v1 READONLY,
+    @hasty         BIT = 1
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -99,7 +101,7 @@ IF EXISTS (SELECT 1 FROM @refused AS r)
 
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
-    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;
+    @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
+    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = @hasty;
 GO
 GRANT EXECUTE ON duroxide.ack_work_and_take TO duroxide_runtime;

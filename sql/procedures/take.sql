@@ -16,7 +16,7 @@
 --                   0 for all
 --   @work           one activity is taken for each row: those of a selection together by lock_ready_work,
 --                   the rest one by one by lock_work_item
---   @hasty          1 does not wait for writers, and may miss their work
+--   @hasty          1 does not wait for writers, and may miss their work; 0 waits
 --
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
@@ -54,7 +54,7 @@ CREATE OR ALTER PROCEDURE duroxide.take
     @from_head     BIGINT = 0,
     @turn_due_from BIGINT = 0,
     @work          duroxide.take_list_v1 READONLY,
-    @hasty         BIT
+    @hasty         BIT = 1
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;

@@ -64,6 +64,14 @@ type Procedure struct {
 	// RETURN 1 or RETURN @rc.
 	Status bool
 	Errors []int32 // the numbers it can throw, itself or through procedures it calls, sorted
+	Embeds []Embed // from gen:embed
+}
+
+// An Embed names a procedure whose parameters and results are parts of another one's.
+type Embed struct {
+	diag.Span
+	Name  string        // as written
+	Names catalog.Names // that it means
 }
 
 // A Param is a parameter of a procedure or of a query.

@@ -165,7 +165,23 @@ func (p *program) procedure(proc *catalog.Procedure) *Procedure {
 			"%s is written in another language, so that its result sets are unknown", proc.Name)
 	}
 	out.Results, out.Flow = p.shape(b)
+	out.Embeds = p.embeds(proc)
 	return out
+}
+
+// embeds are the procedures that a header names.
+func (p *program) embeds(proc *catalog.Procedure) (embeds []Embed) {
+	set := p.directives[proc.File]
+	if set == nil {
+		return nil
+	}
+	for _, d := range set.InHeader(proc.Def, directive.Embed) {
+		set.Use(d)
+		for _, name := range d.Names {
+			embeds = append(embeds, Embed{Span: d.Span, Name: name, Names: catalog.NewNames([]string{name}, p.cat.DefaultSchema)})
+		}
+	}
+	return embeds
 }
 
 // params describes the parameters of a procedure.

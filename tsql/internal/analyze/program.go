@@ -340,6 +340,7 @@ var homeless = map[directive.Kind]string{
 	directive.Param:   "above an annotated query",
 	directive.Result:  "directly above a statement of a procedure that sends a result set; an annotated query needs none",
 	directive.Columns: "directly above a statement that sends a result set",
+	directive.Embed:   "above CREATE PROCEDURE or directly behind its AS",
 	directive.Changes: "directly above an EXEC outside of procedures whose effect on the scripts is not known",
 }
 

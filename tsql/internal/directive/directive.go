@@ -32,6 +32,7 @@ const (
 	Columns  Kind = "gen:columns"  // -- gen:columns (id bigint not null), or -- gen:columns none
 	Changes  Kind = "gen:changes"  // -- gen:changes none
 	Internal Kind = "gen:internal" // -- gen:internal
+	Embed    Kind = "gen:embed"    // -- gen:embed dbo.first dbo.second
 	Allow    Kind = "vet:allow"    // -- vet:allow P4: reason
 )
 
@@ -42,6 +43,7 @@ type Directive struct {
 	Name    string             // of Query and Result
 	Command string             // of Query (":one", …) and Result (":optional", …); empty if none
 	Params  []string           // of Null: with the @, as written
+	Names   []string           // of Embed: as written
 	Param   *ParamDef          // of Param
 	Columns []syntax.ColumnDef // of Columns: names, types, nullability
 	None    bool               // of Columns: nothing is sent

@@ -155,6 +155,8 @@ func TestMalformed(t *testing.T) {
 		{"-- gen:columns none of them", "1|needs a list of columns|or -- gen:columns none"},
 		{"-- gen:changes", "1|gen:changes says none|the form is -- gen:changes none"},
 		{"-- gen:internal because only dbo.p calls it", "17|nothing is expected after this, found because|the form is -- gen:internal"},
+		{"-- gen:embed", "1|gen:embed names no procedure|the form is -- gen:embed dbo.first dbo.second"},
+		{"-- gen:embed dbo.p, DBO.P", "21|DBO.P is named twice|name it once"},
 		{"-- gen:internl", "1|unknown directive gen:internl|did you mean gen:internal?"},
 		{"-- Gen: Internal", "1|Gen: Internal is not how the directive is written|write gen:internal"},
 		{"-- gen:changes none at all", "21|nothing is expected after this|the form is -- gen:changes none"},

@@ -21,7 +21,7 @@ var (
 // words are the directives whose prefix says that they can be nothing else. "name:" is not among them: behind code,
 // "name: of the customer" is a remark.
 var words = []string{
-	string(Null), string(Param), string(Result), string(Columns), string(Changes), string(Internal), string(Allow),
+	string(Null), string(Param), string(Result), string(Columns), string(Changes), string(Internal), string(Embed), string(Allow),
 }
 
 // A prefix is the beginning of a comment that is a directive, or is meant to be one. "gen" and "vet" are taken in any
@@ -119,6 +119,8 @@ func (r *reader) read(d *Directive) bool {
 		return r.changes()
 	case Internal:
 		return r.end("-- gen:internal")
+	case Embed:
+		return r.embed(d)
 	case Allow:
 		return r.allow(d)
 	}
@@ -221,6 +223,23 @@ func (r *reader) null(d *Directive) bool {
 			return r.fail(at, "name it once", "%s is named twice", name)
 		}
 		d.Params = append(d.Params, name)
+	}
+}
+
+// embed reads names of procedures.
+func (r *reader) embed(d *Directive) bool {
+	for {
+		name, at := r.word()
+		name = strings.TrimSuffix(name, ",")
+		switch {
+		case name == "" && len(d.Names) == 0:
+			return r.fail(r.comment.Span, "the form is -- gen:embed dbo.first dbo.second", "gen:embed names no procedure")
+		case name == "":
+			return true
+		case slices.ContainsFunc(d.Names, func(n string) bool { return strings.EqualFold(n, name) }):
+			return r.fail(at, "name it once", "%s is named twice", name)
+		}
+		d.Names = append(d.Names, name)
 	}
 }
 

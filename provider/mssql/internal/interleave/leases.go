@@ -69,7 +69,7 @@ func byAnyPlan() []Scenario {
 		},
 		looksForItsToken("fetch_orchestration_item", heldTurn, fetchTurnOf(1)),
 		looksForItsToken("lock_work_item", heldWork, fetchWorkOf(1, "w1")),
-		looksForItsToken("lock_ready_work", heldWork+knowsLoad, takeTogether(1, "EXEC duroxide.take @hasty = 0", "known")),
+		looksForItsToken("lock_ready_work", heldWork+knowsLoad, takeTogether(1, "EXEC duroxide.take @hasty = 0")),
 		leavesByKey(),
 		comesBy("get all values", started("a", 5)+"INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);\n",
 			"EXEC duroxide.get_kv_all_values @instance_id = N'a';", "duroxide.kv_store", "ix_kv_store_instance"),

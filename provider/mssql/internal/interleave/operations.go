@@ -88,25 +88,25 @@ func another(n int) int { return n + 50 }
 
 // takeBy adds to a call what it takes: a turn and two activities, one after the other. known is what the parameter of
 // known code is named.
-func takeBy(n int, exec, known string) string {
-	return taking(n, exec, known, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
+func takeBy(n int, exec string) string {
+	return taking(n, exec, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
 }
 
 // takeTogether is takeBy for activities that are locked in one pass: those of a worker without sessions that knows the
 // set 0x03.
-func takeTogether(n int, exec, known string) string {
-	return taking(n, exec, known, "0, NULL, 0, 0, 1, "+strings.Repeat("NULL, ", 5)+"0x03, 0, 0, 0")
+func takeTogether(n int, exec string) string {
+	return taking(n, exec, "0, NULL, 0, 0, 1, "+strings.Repeat("NULL, ", 5)+"0x03, 0, 0, 0")
 }
 
 // taking adds to a call what it takes: a turn, and two activities by a selection, which are the columns from sessions
 // on.
-func taking(n int, exec, known, selection string) string {
+func taking(n int, exec, selection string) string {
 	row := func(position, token int) string {
 		return fmt.Sprintf("(%d, 0, %s, 30000, %s)", position, tokenOf(token), selection)
 	}
 	declare, call, _ := strings.Cut(exec, "EXEC ")
 	return declare + fmt.Sprintf("DECLARE @w%d duroxide.take_list_v1; INSERT INTO @w%[1]d VALUES %s, %s;\n", n, row(0, n), row(1, another(n))) +
-		fmt.Sprintf("EXEC %s, @turn_token = %s, @turn_ms = 30000, @%s = NULL, @work = @w%d;\n", call, tokenOf(n), known, n)
+		fmt.Sprintf("EXEC %s, @turn_token = %s, @turn_ms = 30000, @known = NULL, @work = @w%d;\n", call, tokenOf(n), n)
 }
 
 // completions is the end of activities in one call.
@@ -135,14 +135,14 @@ func turns() []operation {
 		}},
 		{name: "start instance", batch: on("EXEC duroxide.start_instance @instance_id = N'new %s', @kind = 2, @name = N'Order', @version = N'1.0.0', @work_item = N'{}';\n")},
 		{name: "fetch turn", batch: func(_ string, n int) string { return fetchTurnOf(n) }, anywhere: true, claims: "inboxes", portions: true},
-		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take @hasty = 0", "known") }},
+		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take @hasty = 0") }},
 		{name: "take together", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string {
-			return takeTogether(n, "EXEC duroxide.take @hasty = 0", "known")
+			return takeTogether(n, "EXEC duroxide.take @hasty = 0")
 		}},
 		{name: "ack turn and take", claims: both, portions: true, batch: func(id string, n int) string {
 			turn, _, _ := held(id)
 			ack := strings.TrimSuffix(call{"events": events(3), "messages": message(1, otherThan(id), "{}", 0), "activities": activity(1, id, 5, null)}.ack(turn), ";\n")
-			return takeBy(n, strings.Replace(ack, "EXEC duroxide.ack_orchestration_item", "EXEC duroxide.ack_turn_and_take", 1), "turn_known")
+			return takeBy(n, strings.Replace(ack, "EXEC duroxide.ack_orchestration_item", "EXEC duroxide.ack_turn_and_take", 1))
 		}},
 		{name: "peek turn", anywhere: true, claims: "inboxes", portions: true, batch: func(_ string, n int) string { return peekTurnOf(n) }},
 		{name: "ack peeked turn", batch: turnOf(call{"events": events(3), "peeked": "1", "queues": "(1, N'q', 1, 1), (2, N'r', 0, 1)"}.ack)},
@@ -203,11 +203,11 @@ func work() []operation {
 		}},
 		{name: "ack work and take", claims: both, portions: true, batch: func(id string, n int) string {
 			_, _, work := held(id)
-			return takeBy(n, completions(n, id, work), "turn_known")
+			return takeBy(n, completions(n, id, work))
 		}},
 		{name: "ack works and take", claims: both, portions: true, parts: true, batch: func(id string, n int) string {
 			_, work, sessionWork := held(id)
-			return takeTogether(n, completions(n, id, work, sessionWork), "turn_known")
+			return takeTogether(n, completions(n, id, work, sessionWork))
 		}},
 		{name: "renew locks", portions: true, batch: func(id string, n int) string {
 			turn, work, sessionWork := held(id)

@@ -89,13 +89,13 @@ func takesByAnyPlan() []Scenario {
 // ready, and so are two activities.
 func endingsByAnyPlan() []Scenario {
 	works := operation{name: "ack works and take", claims: both, batch: func(string, int) string {
-		return takeTogether(1, completions(1, "a", 9, 8), "turn_known")
+		return takeTogether(1, completions(1, "a", 9, 8))
 	}}
 	turn := operation{name: "ack turn and take", claims: both, batch: func(string, int) string {
 		ack := strings.Replace(strings.TrimSuffix(ackTurnOf(7), ";\n"), "ack_orchestration_item", "ack_turn_and_take", 1)
-		return takeTogether(2, ack, "turn_known")
+		return takeTogether(2, ack)
 	}}
-	next := operation{name: "take", claims: both, batch: func(string, int) string { return takeTogether(2, "EXEC duroxide.take @hasty = 0", "known") }}
+	next := operation{name: "take", claims: both, batch: func(string, int) string { return takeTogether(2, "EXEC duroxide.take @hasty = 0") }}
 	var list []Scenario
 	for _, other := range []operation{turn, next} {
 		list = append(list, Scenario{

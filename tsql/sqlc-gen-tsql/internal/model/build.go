@@ -167,6 +167,7 @@ func (b *builder) methodsOf(p *analyze.Program) {
 		}
 	}
 	b.share(p.Procedures, methods)
+	b.embed(p.Procedures, methods)
 	for _, query := range p.Queries {
 		before := len(b.found)
 		add(query.Place, before, b.query(query, b.name(query.Place, "queries", query.Name)))

@@ -10,6 +10,7 @@
 //	build.go      from an analyzed program to a package; names that clash
 //	method.go     from a procedure or a query to a method
 //	shared.go     rows that several methods return
+//	embed.go      structs that are parts of others
 //	table.go      from a table type to a struct
 //	statement.go  the T-SQL that a method sends
 //	json.go       the T-SQL that turns a document into rows
@@ -82,7 +83,8 @@ type Struct struct {
 	Fields []Field
 }
 
-// A Field is a field of a struct: its type as Go code, and a comment that goes behind it or is empty.
+// A Field is a field of a struct: its type as Go code, and a comment that goes behind it or is empty. An embedded struct
+// has no name.
 type Field struct {
 	Name, Type, Doc string
 }
@@ -158,6 +160,7 @@ type Set struct {
 	Type     string   // of a row
 	Row      *Struct  // nil if a row is a single value, or another method has its type
 	Shared   bool     // another method has the row's type
+	Promoted bool     // the field is that of an embedded struct
 	Values   []Value
 
 	place catalog.Place // of the statement that yields it

@@ -241,18 +241,35 @@ func (v view) Promises() bool {
 	return slices.ContainsFunc(v.Args, func(a model.Arg) bool { return a.NotNull })
 }
 
-// Empty are the fields that are slices: never nil, even if the set doesn't come.
+// Empty are the fields that are slices: never nil, even if the set doesn't come. Those of embedded structs are Promoted.
 func (v view) Empty() string {
-	var text string
+	var fields []string
 	for i, s := range v.Sets {
-		if s.Maybe && (s.Rows == analyze.Many || s.Repeated) && i != v.Stream {
-			if text != "" {
-				text += ", "
-			}
-			text += s.Field + ": " + s.GoType() + "{}"
+		if v.slice(i) && !s.Promoted {
+			fields = append(fields, s.Field+": "+s.GoType()+"{}")
 		}
 	}
-	return text
+	return strings.Join(fields, ", ")
+}
+
+// Promoted sets the slices of embedded structs.
+func (v view) Promoted() string {
+	var fields, values []string
+	for i, s := range v.Sets {
+		if v.slice(i) && s.Promoted {
+			fields, values = append(fields, v.R+"."+s.Field), append(values, s.GoType()+"{}")
+		}
+	}
+	if fields == nil {
+		return ""
+	}
+	return strings.Join(fields, ", ") + " = " + strings.Join(values, ", ")
+}
+
+// slice reports whether the field of a set is a slice although the set may not come.
+func (v view) slice(i int) bool {
+	s := v.Sets[i]
+	return s.Maybe && (s.Rows == analyze.Many || s.Repeated) && i != v.Stream
 }
 
 // StreamType is the type of the rows that are yielded.
