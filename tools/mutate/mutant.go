@@ -39,9 +39,11 @@ type mutant struct {
 	kind kind
 	// module is the procedure or function: the name of its file without ".sql".
 	module string
-	// old is replaced by new. It occurs once, or nth says which occurrence is meant, from 1.
+	// old, which occurs once, is replaced by new, as texts or by tokens.
 	old, new string
-	nth      int
+	byTokens bool
+	// foundBy is the finder that noticed it last, if somebody has noted that; it is asked first.
+	foundBy string
 	// survives says why nothing can find it, if so.
 	survives string
 }
@@ -108,13 +110,19 @@ func moduleOf(path string) string { return strings.TrimSuffix(filepath.Base(path
 func prepare(all texts, everything bool, only *regexp.Regexp) ([]*trial, error) {
 	var trials []*trial
 	seen := map[string]string{}
-	written := listed()
+	written, err := listed()
+	if err != nil {
+		return nil, err
+	}
 	for i, m := range append(written, mechanical(all, everything)...) {
 		t, err := apply(all, m)
 		if err != nil {
 			return nil, err
 		}
-		key := t.path + "\n" + t.text
+		key := t.path
+		for _, token := range tokens(t.text) {
+			key += " " + token.text
+		}
 		if seen[key] != "" && i >= len(written) {
 			continue // somebody has thought of it
 		}
@@ -137,16 +145,15 @@ func apply(all texts, m mutant) (*trial, error) {
 	}
 	t := &trial{mutant: m, path: path, name: m.module + ": " + m.what}
 	text := all[path]
-	n := strings.Count(text, m.old)
-	if n == 0 || m.nth == 0 && n > 1 || m.nth > n {
+	if m.byTokens {
+		if t.text, err = patch(text, m.old, m.new); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+	} else if n := strings.Count(text, m.old); n != 1 {
 		return nil, fmt.Errorf("%s: what it replaces occurs %d times", t.name, n)
+	} else {
+		t.text = strings.Replace(text, m.old, m.new, 1)
 	}
-	at := 0
-	for range max(m.nth, 1) {
-		at += strings.Index(text[at:], m.old) + 1
-	}
-	at--
-	t.text = text[:at] + m.new + text[at+len(m.old):]
 	return t, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,60 @@ func TestMutantsApply(t *testing.T) {
 	}
 	if more, err := prepare(all, true, anything); err != nil || len(more) <= len(trials) {
 		t.Errorf("%d of %d mutants are in the sample: %v", len(trials), len(more), err)
+	}
+}
+
+// TestMutantsSurviveAReformat: a script that is laid out otherwise, with other comments, takes the same patches.
+func TestMutantsSurviveAReformat(t *testing.T) {
+	t.Parallel()
+	all := readAll(t)
+	mutants, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := texts{}
+	for path, text := range all {
+		var words strings.Builder
+		for i, token := range tokens(text) {
+			words.WriteString(token.text + []string{" ", "\n", "\t-- another comment\n", " /* one more */ "}[i%4])
+		}
+		other[path] = words.String()
+	}
+	for _, m := range mutants {
+		want, err := apply(all, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := apply(other, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(tokens(got.text), tokens(want.text), alike) {
+			t.Errorf("%s:\n%s", m.what, got.text)
+		}
+	}
+}
+
+// TestPatch: a patch keeps the comments around what it changes, and its text must be there once.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	const text = "BEGIN\n    -- vet:allow Q3: because\n    DELETE a WHERE b=1 AND c = N'x  y';\nEND\n"
+	for _, test := range []struct{ old, new, want string }{
+		{"WHERE b = 1", "WHERE b = 2", "BEGIN\n    -- vet:allow Q3: because\n    DELETE a WHERE b=\n2\n AND c = N'x  y';\nEND\n"},
+		{"BEGIN", "BEGIN\nCOMMIT;", "BEGIN\nCOMMIT;\n\n    -- vet:allow Q3: because\n    DELETE a WHERE b=1 AND c = N'x  y';\nEND\n"},
+		{"END", "COMMIT; END", "BEGIN\n    -- vet:allow Q3: because\n    DELETE a WHERE b=1 AND c = N'x  y';\n\nCOMMIT;\nEND\n"},
+		{"AND c = N'x  y'\n;", ";", "BEGIN\n    -- vet:allow Q3: because\n    DELETE a WHERE b=1 ;\nEND\n"},
+		{"c = N'x y'", "c = N''", ""},
+		{"=", "<>", ""},
+	} {
+		if got, err := patch(text, test.old, test.new); got != test.want || (err != nil) != (test.want == "") {
+			t.Errorf("%q: %q, %v", test.old, got, err)
+		}
+	}
+	for _, section := range []string{"condition of a write lost\n-a\n", "clock read earlier; found by chance\n-a\n", "clock read earlier\na\n"} {
+		if _, err := parseMutant("p: is wrong", section); err == nil {
+			t.Errorf("%q is a mutant", section)
+		}
 	}
 }
 

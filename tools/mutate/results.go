@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -57,6 +58,7 @@ func readResults(path string) (*results, error) {
 func (known *results) give(trials []*trial, again bool) {
 	for _, t := range trials {
 		t.before = known.names[t.name]
+		t.before.Finder = cmp.Or(t.before.Finder, t.foundBy)
 		if r, ok := known.texts[t.fingerprint()]; ok {
 			t.outcome = outcome{finder: r.Finder, finding: r.Finding, asked: r.Asked}
 		}
