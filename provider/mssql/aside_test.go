@@ -13,7 +13,7 @@ import (
 func TestFailedSettingAsideHoldsNothing(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
-	s, err := New(db, Options{Schema: schema, MaxRetries: -1})
+	s, err := New(db, Options{Schema: schema, MaxRetries: None})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestClaimGivesBackWhatItMayHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
-			s := on(t, f, Options{MaxRetries: -1})
+			s := on(t, f, Options{MaxRetries: None})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			claim := &claiming{given: []error{nil}, tried: func(context.Context) error {
@@ -106,7 +106,7 @@ func TestClaimGivesBackWhatItMayHold(t *testing.T) {
 func TestGivingBackAfterAnAnswerIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := on(t, &fake{}, Options{MaxRetries: -1})
+		s := on(t, &fake{}, Options{MaxRetries: None})
 		claim := &claiming{given: []error{reported(50010)}, tried: func(context.Context) error { return reported(1205) }}
 		if err := claim.run(t, t.Context(), s); !errors.Is(err, ErrBusy) {
 			t.Errorf("error %v; want %v", err, ErrBusy)
@@ -122,7 +122,7 @@ func TestGivingBackAfterAnAnswerIsTriedOnce(t *testing.T) {
 func TestGivingBackIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := on(t, &fake{}, Options{MaxRetries: -1})
+		s := on(t, &fake{}, Options{MaxRetries: None})
 		claim := &claiming{given: []error{reported(1205), nil}, tried: func(context.Context) error { return reported(1205) }}
 		if err := claim.run(t, t.Context(), s); !errors.Is(err, ErrBusy) {
 			t.Errorf("error %v; want %v", err, ErrBusy)
@@ -137,7 +137,7 @@ func TestGivingBackIsAnswered(t *testing.T) {
 // What was never sent holds nothing.
 func TestClaimWithoutAConnectionGivesNothingBack(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{refuse: errTest}, Options{MaxRetries: -1})
+	s := on(t, &fake{refuse: errTest}, Options{MaxRetries: None})
 	claim := &claiming{given: []error{nil}}
 	if err := claim.run(t, t.Context(), s); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("error %v; want %v", err, ErrUnreachable)
@@ -151,7 +151,7 @@ func TestClaimWithoutAConnectionGivesNothingBack(t *testing.T) {
 func cut(t *testing.T, given ...error) (*claiming, *Store) {
 	t.Helper()
 	f := &fake{}
-	s := on(t, f, Options{MaxRetries: -1})
+	s := on(t, f, Options{MaxRetries: None})
 	claim := &claiming{given: given}
 	claim.tried = func(context.Context) error {
 		f.broken.Store(true)
@@ -223,7 +223,7 @@ func TestGivingBackToASilentServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		s := on(t, f, Options{MaxRetries: -1})
+		s := on(t, f, Options{MaxRetries: None})
 		begun := time.Now()
 		err := s.claim(t.Context(), "op",
 			func(context.Context, *mssqldb.Queries, sqlserver.UniqueIdentifier) error { return errTest },

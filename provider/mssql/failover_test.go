@@ -110,7 +110,7 @@ func TestOldPrimaryIsLeftIfAResultTellsOfIt(t *testing.T) {
 func TestOldPrimaryIsLeftByACallersPool(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := on(t, f, Options{MaxRetries: -1})
+	s := on(t, f, Options{MaxRetries: None})
 	for n := range int64(3) {
 		err := s.call(t.Context(), "op", once, func(context.Context, *mssqldb.Queries) error { return reported(3906) })
 		if closed := f.closes.Load(); !errors.Is(err, ErrReadOnly) || closed != n+1 {

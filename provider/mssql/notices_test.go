@@ -16,7 +16,7 @@ func TestWorkReadyReportsWhatWasNotTaken(t *testing.T) {
 	stores := make([]*mssql.Store, 2)
 	for i := range stores {
 		var err error
-		stores[i], err = mssql.New(db, mssql.Options{Schema: schema, MaxPollInterval: -1})
+		stores[i], err = mssql.New(db, mssql.Options{Schema: schema, MaxPollInterval: mssql.Never})
 		ok(t, err)
 		t.Cleanup(func() { _ = stores[i].Close() })
 	}

@@ -157,7 +157,7 @@ func setChecksum(t *testing.T, schema string, checksum []byte) {
 // Unused and old connections are closed when Options say so, and are kept when they say that.
 func TestConnectionsAreClosedInTime(t *testing.T) {
 	t.Parallel()
-	const never = -1
+	const never = Forever
 	for name, c := range map[string]struct {
 		idle, life time.Duration
 		// after is for how long a connection is not used; closed is whether another one takes its place.

@@ -17,24 +17,24 @@ const DefaultSchema = "duroxide"
 // that do not set [Options.MaxOpenConns].
 const PoolEnv = "DUROXIDE_SQL_POOL_MAX"
 
-// Options adjust a store. The zero value of each field means its default.
+// Options adjust a store. The zero value of each field means its default. A few fields can be switched off, each by the
+// constant that its comment names. Other negative values are refused with [provider.ErrInvalidArgument].
 type Options struct {
 	// AutoMigrate makes Open create the schema or bring it up to date. The login then needs the rights of an owner.
 	// Otherwise Open only checks that the schema is the one this program needs. [New] ignores it. Default false.
 	AutoMigrate bool
 
-	// CallTimeout limits each attempt of a call. Default 60 s; -1 is no limit. A call that exceeded it may still have
+	// CallTimeout limits each attempt of a call. Default 60 s; [Forever] is no limit. A call that exceeded it may still have
 	// taken effect: its error is retryable, but the store does not repeat the call itself. A start, an event or a
 	// message for an instance that somebody's transaction keeps locked waits about that long in all, and then nothing
 	// was sent.
 	CallTimeout time.Duration
 
-	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min; -1
-	// keeps it.
+	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min, or [Forever].
 	ConnMaxIdleTime time.Duration
 
 	// ConnMaxLifetime is how long a connection is used. A limit makes connections move after a failover, or when a
-	// load balancer has new servers. Default 30 min; -1 is no limit.
+	// load balancer has new servers. Default 30 min, or [Forever].
 	ConnMaxLifetime time.Duration
 
 	// DisableWakeups makes waiting fetches find work of this process only by polling, as they find work of other
@@ -54,8 +54,8 @@ type Options struct {
 	MaxOpenConns int
 
 	// MaxRetries is how often the store repeats a call that failed without any effect, such as a deadlock's victim.
-	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5; -1 never
-	// repeats.
+	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5, or
+	// [None].
 	MaxRetries int
 
 	// MinPollInterval and MaxPollInterval limit the time between two polls for work of other processes. Polling
@@ -63,7 +63,7 @@ type Options struct {
 	// and begins again at the shorter one when there is work. One fetch of this process polls for all fetches that
 	// wait for the same work. Defaults: 20 ms and 1 s.
 	//
-	// A MaxPollInterval of -1 switches polling off, for a schema that no other process uses. Work that this process
+	// A MaxPollInterval of [Never] switches polling off, for a schema that no other process uses. Work that this process
 	// has not sent itself, such as a timer from before it started, and work whose lease has ended, is then found only
 	// when the next fetch begins.
 	MinPollInterval, MaxPollInterval time.Duration
@@ -76,6 +76,16 @@ type Options struct {
 	// example one for each tenant.
 	Schema string
 }
+
+// Values of [Options] in place of a number or a time. The comment of a field says which of them it takes.
+const (
+	// None is no repetition.
+	None int = -1
+	// Never is for what does not happen at all.
+	Never time.Duration = -1
+	// Forever is for what has no time limit.
+	Forever time.Duration = -1
+)
 
 // The defaults that are not zero.
 const (
@@ -100,6 +110,9 @@ func (o Options) withDefaults() (Options, error) {
 	if err := migrate.CheckSchemaName(o.Schema); err != nil {
 		return Options{}, invalid("Options.Schema: %v", err)
 	}
+	if err := o.checkNegative(); err != nil {
+		return Options{}, err
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -107,7 +120,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.ConnMaxIdleTime = orNone(o.ConnMaxIdleTime, defaultConnMaxIdleTime)
 	o.ConnMaxLifetime = orNone(o.ConnMaxLifetime, defaultConnMaxLifetime)
 	o.MaxRetries = orNone(o.MaxRetries, defaultMaxRetries)
-	o.RetryBackoff = max(cmp.Or(o.RetryBackoff, defaultRetryBackoff), 0)
+	o.RetryBackoff = cmp.Or(o.RetryBackoff, defaultRetryBackoff)
 	o.MinPollInterval = max(cmp.Or(o.MinPollInterval, defaultMinPollInterval), time.Millisecond)
 	o.MaxPollInterval = orNone(o.MaxPollInterval, defaultMaxPollInterval)
 	if o.MaxPollInterval > 0 {
@@ -125,13 +138,41 @@ func (o Options) forOpen(schema string) (Options, error) {
 		}
 		o.Schema = schema
 	}
-	if o.MaxOpenConns <= 0 {
+	if o.MaxOpenConns == 0 {
 		var err error
 		if o.MaxOpenConns, err = PoolSize(); err != nil {
 			return Options{}, err
 		}
 	}
 	return o.withDefaults()
+}
+
+// checkNegative refuses negative values, except the constant that an option takes.
+func (o Options) checkNegative() error {
+	for _, n := range []struct {
+		name  string
+		value int64
+		// off is the constant.
+		off string
+	}{
+		{"CallTimeout", int64(o.CallTimeout), "Forever"},
+		{"ConnMaxIdleTime", int64(o.ConnMaxIdleTime), "Forever"},
+		{"ConnMaxLifetime", int64(o.ConnMaxLifetime), "Forever"},
+		{"MaxOpenConns", int64(o.MaxOpenConns), ""},
+		{"MaxRetries", int64(o.MaxRetries), "None"},
+		{"MinPollInterval", int64(o.MinPollInterval), ""},
+		{"MaxPollInterval", int64(o.MaxPollInterval), "Never"},
+		{"RetryBackoff", int64(o.RetryBackoff), ""},
+	} {
+		switch {
+		case n.value >= 0 || n.value == -1 && n.off != "":
+		case n.off == "":
+			return invalid("Options.%s is negative", n.name)
+		default:
+			return invalid("Options.%s is negative; the only negative value that it takes is mssql.%s", n.name, n.off)
+		}
+	}
+	return nil
 }
 
 // orNone is the default for 0, and 0 for less.

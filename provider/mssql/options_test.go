@@ -19,13 +19,33 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestMinusOneIsNone(t *testing.T) {
+func TestSwitchedOff(t *testing.T) {
 	t.Parallel()
 	c, err := (Options{
-		CallTimeout: -1, ConnMaxIdleTime: -1, ConnMaxLifetime: -1, MaxRetries: -1, MaxPollInterval: -1,
+		CallTimeout: Forever, ConnMaxIdleTime: Forever, ConnMaxLifetime: Forever, MaxRetries: None, MaxPollInterval: Never,
 	}).withDefaults()
 	if err != nil || c.CallTimeout != 0 || c.ConnMaxIdleTime != 0 || c.ConnMaxLifetime != 0 || c.MaxRetries != 0 || c.MaxPollInterval != 0 {
 		t.Errorf("became %+v, %v", c, err)
+	}
+}
+
+// Negative values are refused, except the constant that an option takes.
+func TestNegativeOptions(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]Options{
+		"Options.CallTimeout is negative; the only negative value that it takes is mssql.Forever":     {CallTimeout: -2},
+		"Options.ConnMaxIdleTime is negative; the only negative value that it takes is mssql.Forever": {ConnMaxIdleTime: -2},
+		"Options.ConnMaxLifetime is negative; the only negative value that it takes is mssql.Forever": {ConnMaxLifetime: -time.Hour},
+		"Options.MaxOpenConns is negative":                                                          {MaxOpenConns: -1},
+		"Options.MaxRetries is negative; the only negative value that it takes is mssql.None":       {MaxRetries: -2},
+		"Options.MinPollInterval is negative":                                                       {MinPollInterval: -1},
+		"Options.MaxPollInterval is negative; the only negative value that it takes is mssql.Never": {MaxPollInterval: -2},
+		"Options.RetryBackoff is negative":                                                          {RetryBackoff: -1},
+	} {
+		_, err := New(fakeDB(t, &fake{}), o)
+		if !errors.Is(err, provider.ErrInvalidArgument) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("error %v; want %s", err, want)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func waitFor(t *testing.T, q *queue, n int) {
 func TestFetchesThatWaitHoldNoConnection(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	s := opened(t, mssqltest.DSN(t), Options{Schema: schema, MaxOpenConns: 1, MaxPollInterval: -1})
+	s := opened(t, mssqltest.DSN(t), Options{Schema: schema, MaxOpenConns: 1, MaxPollInterval: Never})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	const each = 10
@@ -276,7 +276,7 @@ func TestDeafQueue(t *testing.T) {
 // bare is a store without a database, for what needs none.
 func bare(t *testing.T, options Options) *Store {
 	t.Helper()
-	options.CallTimeout = -1
+	options.CallTimeout = Forever
 	s, err := New(fakeDB(t, &fake{}), options)
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestPollFindsWhatThisProcessDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := bare(t, Options{MaxPollInterval: -1})
+			s := bare(t, Options{MaxPollInterval: Never})
 			var p piles
 			found := make(chan *int, 1)
 			go func() {

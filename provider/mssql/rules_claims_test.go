@@ -190,7 +190,7 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 	t.Parallel()
 	width := min(2000, items(t))
 	const workers = 16
-	store := crowdedStore(t, workers+2, mssql.Options{MaxRetries: -1})
+	store := crowdedStore(t, workers+2, mssql.Options{MaxRetries: mssql.None})
 	queueActivities(t, store, "i", width)
 	var completed ledger
 	var working atomic.Int32

@@ -46,14 +46,14 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
 	// How long a server takes that other tests keep busy is no matter.
-	return open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: -1})
+	return open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: mssql.Forever})
 }
 
 // crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each.
 func crowdedStore(t *testing.T, claimers int, options mssql.Options) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
-	options.Schema, options.DisableWakeups, options.CallTimeout, options.MaxOpenConns = schema, true, -1, claimers
+	options.Schema, options.DisableWakeups, options.CallTimeout, options.MaxOpenConns = schema, true, mssql.Forever, claimers
 	return open(t, mssqltest.DSN(t), options)
 }
 

@@ -82,7 +82,7 @@ func TestRenewalsDoNotStarve(t *testing.T) {
 func TestHoldersWaitBriefly(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxRetries: -1, CallTimeout: -1})
+	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxRetries: mssql.None, CallTimeout: mssql.Forever})
 	ok(t, store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{Instance: "a", Orchestration: "A", ExecutionID: 1}, 0))
 	fetched, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease})
 	ok(t, err)

@@ -107,7 +107,7 @@ func TestCallTellsWhatWasSent(t *testing.T) {
 // on a connection that is taken (rule Q11).
 func TestCallIsNotSentAgainSilently(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Options{MaxRetries: -1})
+	s := on(t, &fake{}, Options{MaxRetries: None})
 	tries := 0
 	err := s.call(t.Context(), "op", true, func(context.Context, *mssqldb.Queries) error {
 		tries++
@@ -122,7 +122,7 @@ func TestCallIsNotSentAgainSilently(t *testing.T) {
 func TestCallReturnsItsConnection(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
-	s := on(t, f, Options{MaxRetries: -1})
+	s := on(t, f, Options{MaxRetries: None})
 	s.db.SetMaxOpenConns(1)
 	for _, result := range []error{nil, reported(1205), errTest, provider.Permanent("op", "x", nil), nil} {
 		_ = s.call(t.Context(), "op", true, func(context.Context, *mssqldb.Queries) error { return result })
@@ -242,7 +242,7 @@ func TestNameAndSchema(t *testing.T) {
 // but must not be taken for an answer.
 func TestEndOfFileIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	s := on(t, &fake{}, Options{MaxRetries: -1})
+	s := on(t, &fake{}, Options{MaxRetries: None})
 	err := s.call(t.Context(), "op", false, func(context.Context, *mssqldb.Queries) error { return io.EOF })
 	if !provider.IsRetryable(err) || !errors.Is(err, io.EOF) {
 		t.Errorf("error %v; want a retryable %v", err, io.EOF)

@@ -96,7 +96,7 @@ func TestListedInstancesAreFetched(t *testing.T) {
 			}
 		}, all},
 		"another process": {func(e sleeper) {
-			two := openFile(e.t, e.path, Options{PollInterval: -1, now: e.clock.Load})
+			two := openFile(e.t, e.path, Options{PollInterval: Never, now: e.clock.Load})
 			must(e.t, two.EnqueueForOrchestrator(e.t.Context(), startOf("new", "Order"), 0))
 		}, []string{"second", "third", "new"}},
 	} {
@@ -104,7 +104,7 @@ func TestListedInstancesAreFetched(t *testing.T) {
 			t.Parallel()
 			e := sleeper{t: t, path: filepath.Join(t.TempDir(), "store.db"), clock: new(atomic.Int64)}
 			e.clock.Store(1_000_000)
-			e.s = openFile(t, e.path, Options{PollInterval: -1, now: e.clock.Load})
+			e.s = openFile(t, e.path, Options{PollInterval: Never, now: e.clock.Load})
 			e.sleep("first", "Order", 100)
 			e.sleep("later", "Order", 200)
 			e.sleep("second", "Order", 90)

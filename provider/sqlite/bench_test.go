@@ -22,11 +22,11 @@ var stores = []struct {
 }{
 	{"full", func(b *testing.B) *Store {
 		b.Helper()
-		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: -1})
+		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: Never})
 	}},
 	{"normal", func(b *testing.B) *Store {
 		b.Helper()
-		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: -1, Synchronous: Normal})
+		return openFile(b, filepath.Join(b.TempDir(), "bench.db"), Options{PollInterval: Never, Synchronous: Normal})
 	}},
 	{"memory", func(b *testing.B) *Store {
 		b.Helper()

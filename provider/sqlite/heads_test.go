@@ -19,7 +19,7 @@ import (
 // openSome opens a store in memory for a random test, or now and then two of the same
 // file, as two processes would.
 func openSome(t *rapid.T, dir string, now func() int64) (stores []*Store, closeAll func()) {
-	options := Options{now: now, Synchronous: Normal, PollInterval: -1}
+	options := Options{now: now, Synchronous: Normal, PollInterval: Never}
 	open := func() (*Store, error) { return OpenMemory(t.Context(), options) }
 	n := rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "processes")
 	if n == 2 {

@@ -35,7 +35,7 @@ func (s *linearStores) add(open func(Options) *Store) *Store {
 	if s.clock.Load() == 0 {
 		s.clock.Store(time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	}
-	store := open(Options{now: s.clock.Load, PollInterval: -1, Synchronous: Normal, BusyTimeout: 30 * time.Second})
+	store := open(Options{now: s.clock.Load, PollInterval: Never, Synchronous: Normal, BusyTimeout: 30 * time.Second})
 	s.stores = append(s.stores, store)
 	return store
 }

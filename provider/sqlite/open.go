@@ -34,6 +34,9 @@ const openOperation = "open"
 // [ErrCannotOpen], [ErrReadOnly], [ErrBusy], [ErrDamaged], [ErrForeignFile],
 // [ErrOldSchema], [ErrNewerSchema].
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
 	settings := options.withDefaults()
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -60,9 +63,12 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 // OpenMemory opens a new, empty database in memory. It shares nothing with any
 // other and is gone when the store is closed.
 func OpenMemory(ctx context.Context, options Options) (*Store, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
 	settings := options.withDefaults()
 	// Nobody else can write to it.
-	settings.PollInterval = -1
+	settings.PollInterval = Never
 	w, err := openWriter(ctx, "file::memory:?"+pragmas(settings, false), settings, false)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"log/slog"
 	"time"
+
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // Synchronous says what the effects of a call that has returned survive.
@@ -17,7 +19,11 @@ const (
 	Normal
 )
 
-// Options adjust a store. The zero value of each field means its default.
+// Never as [Options].PollInterval is for a file that no other process opens.
+const Never time.Duration = -1
+
+// Options adjust a store. The zero value of each field means its default. Negative values are refused with
+// [provider.ErrInvalidArgument], except [Never] for PollInterval.
 type Options struct {
 	// BusyTimeout is how long a write waits for another process that is writing,
 	// before it fails with [ErrBusy]. Default 5 s.
@@ -40,7 +46,7 @@ type Options struct {
 	// again. On Linux, if ten checks at the interval found no write of another process, a shorter interval
 	// becomes one second until the system reports a write to the file. Writes of the same process, and delays and
 	// leases that end, are noticed at once, whatever the interval. What is sent by [Store.EnqueueTx] counts as another
-	// process's. -1 never checks, for a file that no other process opens; then only the next fetch finds that.
+	// process's. With [Never] nobody checks, for a file that no other process opens; then only the next fetch finds that.
 	PollInterval time.Duration
 
 	// Synchronous is the degree of durability. Default [Full].
@@ -58,15 +64,29 @@ type Options struct {
 	room func(path string) (free int64, known bool)
 }
 
+// check refuses negative values.
+func (o Options) check() error {
+	switch {
+	case o.BusyTimeout < 0:
+		return columns.Invalid(openOperation, "Options.BusyTimeout is negative (%v)", o.BusyTimeout)
+	case o.MaxReaders < 0:
+		return columns.Invalid(openOperation, "Options.MaxReaders is negative (%d)", o.MaxReaders)
+	case o.PollInterval < 0 && o.PollInterval != Never:
+		return columns.Invalid(openOperation,
+			"Options.PollInterval is negative (%v); the only negative value that it takes is sqlite.Never", o.PollInterval)
+	}
+	return nil
+}
+
 // withDefaults returns the options with every default filled in.
 func (o Options) withDefaults() Options {
-	if o.BusyTimeout <= 0 {
+	if o.BusyTimeout == 0 {
 		o.BusyTimeout = 5 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.MaxReaders <= 0 {
+	if o.MaxReaders == 0 {
 		o.MaxReaders = 4
 	}
 	if o.PollInterval == 0 {

@@ -67,7 +67,7 @@ func TestRestingStoreIsToldOfAnotherProcess(t *testing.T) {
 func TestWhenAFileIsQuiet(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, other := openFile(t, path, Options{PollInterval: -1}), openFile(t, path, Options{PollInterval: -1})
+	s, other := openFile(t, path, Options{PollInterval: Never}), openFile(t, path, Options{PollInterval: Never})
 	o := newOthers(s, Options{PollInterval: 1, rest: time.Hour, log: logPath(path)})
 	t.Cleanup(o.close)
 	looks := func(n int, want bool, what string) {

@@ -32,7 +32,7 @@ func finish(t *testing.T, s *Store, instance string) {
 func TestLooksFollowWhatIsOfUse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s, other := openFile(t, path, Options{PollInterval: -1}), openFile(t, path, Options{PollInterval: -1})
+	s, other := openFile(t, path, Options{PollInterval: Never}), openFile(t, path, Options{PollInterval: Never})
 	const interval = 100 * millisecond
 	o := newOthers(s, Options{PollInterval: interval})
 	write := func(instance string) { must(t, other.EnqueueForOrchestrator(t.Context(), start(instance), 0)) }
@@ -77,7 +77,7 @@ func TestLooksFollowWhatIsOfUse(t *testing.T) {
 // One look tells all whose end another process has stored, with one statement, and nobody else.
 func TestOneLookTellsAllEndsOfAnotherProcess(t *testing.T) { //nolint:paralleltest // all statements are counted
 	s := openCounted(t)
-	other := openFile(t, s.watch.others.log[:len(s.watch.others.log)-len("-wal")], Options{PollInterval: -1})
+	other := openFile(t, s.watch.others.log[:len(s.watch.others.log)-len("-wal")], Options{PollInterval: Never})
 	o := newOthers(s, Options{PollInterval: time.Hour})
 	const n = 20
 	var ended []<-chan struct{}

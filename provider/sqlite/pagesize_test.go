@@ -45,7 +45,7 @@ func TestClaimWritesFewPages(t *testing.T) {
 	const claims, most = 50, 5.5
 	for _, ready := range []int{100, 1_000} {
 		path := filepath.Join(t.TempDir(), "store.db")
-		s := openFile(t, path, Options{Synchronous: Normal, PollInterval: -1})
+		s := openFile(t, path, Options{Synchronous: Normal, PollInterval: Never})
 		must(t, s.EnqueueForOrchestrator(t.Context(), start("first"), 0))
 		ack := firstTurn(fetch(t, s))
 		ack.WorkerItems = nil

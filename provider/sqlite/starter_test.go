@@ -19,7 +19,7 @@ func TestDeletedOrphansHoldUpNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var clock atomic.Int64
 	clock.Store(1_000_000)
-	options := Options{PollInterval: -1, now: clock.Load}
+	options := Options{PollInterval: Never, now: clock.Load}
 	s := openFile(t, path, options)
 	orphan := provider.QueueMessageItem{Instance: "nobody", Name: "q"}
 	must(t, s.EnqueueForOrchestrator(t.Context(), orphan, 0))

@@ -57,7 +57,7 @@ var registerCounting = sync.OnceFunc(func() { sql.Register(countingDriver, count
 func openCounted(t *testing.T) *Store {
 	t.Helper()
 	registerCounting()
-	return openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{PollInterval: -1, driver: countingDriver})
+	return openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{PollInterval: Never, driver: countingDriver})
 }
 
 type countingSQLite struct{ driver.Driver }
@@ -317,7 +317,7 @@ func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all s
 	var clock atomic.Int64
 	clock.Store(1_000_000)
 	registerCounting()
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{PollInterval: -1, driver: countingDriver, now: clock.Load})
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), Options{PollInterval: Never, driver: countingDriver, now: clock.Load})
 	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}), held: new(atomic.Uint64)}
 	ack := worker.commits(firstTurn(worker.start("i")))
 	ack.WorkerItems = nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -107,9 +108,27 @@ func TestDefaults(t *testing.T) {
 		got.Synchronous != Full || got.DisableGroupCommit || got.Logger == nil || got.now == nil {
 		t.Errorf("defaults are %+v", got)
 	}
-	kept := Options{BusyTimeout: second, MaxReaders: 1, PollInterval: -1, Synchronous: Normal}.withDefaults()
-	if kept.BusyTimeout != second || kept.MaxReaders != 1 || kept.PollInterval != -1 || kept.Synchronous != Normal {
+	kept := Options{BusyTimeout: second, MaxReaders: 1, PollInterval: Never, Synchronous: Normal}.withDefaults()
+	if kept.BusyTimeout != second || kept.MaxReaders != 1 || kept.PollInterval != Never || kept.Synchronous != Normal {
 		t.Errorf("settings became %+v", kept)
+	}
+}
+
+// Negative values are refused, except Never for PollInterval.
+func TestNegativeOptions(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]Options{
+		"Options.BusyTimeout is negative (-1ns)":                                                        {BusyTimeout: -1},
+		"Options.MaxReaders is negative (-1)":                                                           {MaxReaders: -1},
+		"Options.PollInterval is negative (-1s); the only negative value that it takes is sqlite.Never": {PollInterval: -time.Second},
+	} {
+		_, inMemory := OpenMemory(t.Context(), o)
+		_, inFile := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), o)
+		for _, err := range []error{inMemory, inFile} {
+			if !errors.Is(err, provider.ErrInvalidArgument) || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("error %v; want %s", err, want)
+			}
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func TestFetchWakesForWhatWasThere(t *testing.T) {
 	must(t, first.Close())
 
 	// Only time can wake these fetches.
-	second := openFile(t, path, Options{PollInterval: -1})
+	second := openFile(t, path, Options{PollInterval: Never})
 	a, b := fetched(t, second), fetched(t, second)
 	got := map[string]bool{soon(t, a).Item.Instance: true, soon(t, b).Item.Instance: true}
 	if !got["delayed"] || !got["leased"] {
@@ -339,7 +339,7 @@ func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			s := openFile(t, path, Options{PollInterval: 5 * millisecond})
 			taken := takesATurn(t, s)
-			makes(t, s, openFile(t, path, Options{PollInterval: -1}))
+			makes(t, s, openFile(t, path, Options{PollInterval: Never}))
 			must(t, soon(t, taken))
 		})
 	}
@@ -361,7 +361,7 @@ func TestCloseEndsAWaitingTake(t *testing.T) {
 func TestWaitingTakeFindsWhatNobodyLooksFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	s := openFile(t, path, Options{PollInterval: -1})
+	s := openFile(t, path, Options{PollInterval: Never})
 	for range 2 { // after which the store knows the queue
 		taken, err := s.Take(t.Context(), everything())
 		must(t, err)
