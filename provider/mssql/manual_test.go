@@ -42,7 +42,7 @@ func section(t *testing.T, text, from, to string) string {
 // The manual's table of options has a row for each field of Options, in order, that begins with the field's default,
 // and tells which of them New ignores.
 func TestManualHasEveryOption(t *testing.T) {
-	t.Setenv(PoolEnv, "")
+	t.Parallel()
 	defaults, err := Options{}.forOpen("")
 	if err != nil {
 		t.Fatal(err)

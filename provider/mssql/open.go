@@ -98,7 +98,7 @@ func openPool(connector driver.Connector, settings Options) *sql.DB {
 //
 // db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under any isolation level:
 // each call runs under READ COMMITTED and leaves the level as it was, except for StartInstanceWith, which leaves
-// READ COMMITTED. The settings about connections in [Options], and [PoolEnv], have no effect.
+// READ COMMITTED. The settings about connections in [Options] have no effect.
 //
 // Error: [provider.ErrInvalidArgument] for options that cannot be used.
 func New(db *sql.DB, options Options) (*Store, error) {

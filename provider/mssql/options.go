@@ -3,8 +3,6 @@ package mssql
 import (
 	"cmp"
 	"log/slog"
-	"os"
-	"strconv"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -12,10 +10,6 @@ import (
 
 // DefaultSchema is the schema of a store if neither the connection string nor Options name one.
 const DefaultSchema = "duroxide"
-
-// PoolEnv is the environment variable that holds the number of connections for stores
-// that do not set [Options.MaxOpenConns].
-const PoolEnv = "DUROXIDE_SQL_POOL_MAX"
 
 // Options adjust a store. The zero value of each field means its default. A few fields can be switched off, each by the
 // constant that its comment names. Other negative values are refused with [provider.ErrInvalidArgument].
@@ -47,15 +41,12 @@ type Options struct {
 	// logged. Default nil: no log.
 	Logger *slog.Logger
 
-	// MaxOpenConns is the most connections that the store opens. Default: the number in
-	// the environment variable DUROXIDE_SQL_POOL_MAX, or 10. A fetch that waits holds
-	// none. Of more than three, two are kept for renewing leases. [New] ignores it, and ConnMaxIdleTime and
-	// ConnMaxLifetime with it.
+	// MaxOpenConns is the most connections that the store opens. Default 10. A fetch that waits holds none. Of more
+	// than three, two are kept for renewing leases. [New] ignores it, and ConnMaxIdleTime and ConnMaxLifetime with it.
 	MaxOpenConns int
 
 	// MaxRetries is how often the store repeats a call that failed without any effect, such as a deadlock's victim.
-	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5, or
-	// [None].
+	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5, or [None].
 	MaxRetries int
 
 	// MinPollInterval and MaxPollInterval limit the time between two polls for work of other processes. Polling
@@ -138,12 +129,7 @@ func (o Options) forOpen(schema string) (Options, error) {
 		}
 		o.Schema = schema
 	}
-	if o.MaxOpenConns == 0 {
-		var err error
-		if o.MaxOpenConns, err = PoolSize(); err != nil {
-			return Options{}, err
-		}
-	}
+	o.MaxOpenConns = cmp.Or(o.MaxOpenConns, defaultMaxOpenConns)
 	return o.withDefaults()
 }
 
@@ -178,18 +164,4 @@ func (o Options) checkNegative() error {
 // orNone is the default for 0, and 0 for less.
 func orNone[T int | time.Duration](value, otherwise T) T {
 	return max(cmp.Or(value, otherwise), 0)
-}
-
-// PoolSize returns the number of connections of a store that does not set Options.MaxOpenConns: the value of
-// [PoolEnv], or 10. Error: the variable is not a number of at least 1.
-func PoolSize() (int, error) {
-	text, ok := os.LookupEnv(PoolEnv)
-	if !ok || text == "" {
-		return defaultMaxOpenConns, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, invalid("the environment variable %s must be a number of connections from 1 on, and is %q", PoolEnv, text)
-	}
-	return n, nil
 }

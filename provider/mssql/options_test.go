@@ -10,7 +10,7 @@ import (
 )
 
 func TestDefaults(t *testing.T) {
-	t.Setenv(PoolEnv, "")
+	t.Parallel()
 	o, err := Options{}.forOpen("")
 	if err != nil || o.Schema != "duroxide" || o.MaxOpenConns != 10 || o.CallTimeout != time.Minute || o.MaxRetries != 5 ||
 		o.MinPollInterval != 20*millisecond || o.MaxPollInterval != second || o.RetryBackoff != 20*millisecond ||
@@ -54,40 +54,6 @@ func TestPollIntervalsAreInOrder(t *testing.T) {
 	c, err := Options{MinPollInterval: time.Minute}.withDefaults()
 	if err != nil || c.MaxPollInterval != time.Minute {
 		t.Errorf("became %v to %v, %v", c.MinPollInterval, c.MaxPollInterval, err)
-	}
-}
-
-// The environment replaces the default, and the program's own setting both.
-func TestPoolFromEnv(t *testing.T) {
-	t.Setenv(PoolEnv, "")
-	for _, c := range []struct {
-		env      string
-		option   int
-		want     int
-		complain bool
-	}{
-		{"", 0, 10, false},
-		{"25", 0, 25, false},
-		{"25", 3, 3, false},
-		{"many", 3, 3, false},
-		{"many", 0, 0, true},
-		{"0", 0, 0, true},
-		{"-1", 0, 0, true},
-	} {
-		t.Setenv(PoolEnv, c.env)
-		got, err := Options{MaxOpenConns: c.option}.forOpen("")
-		if got.MaxOpenConns != c.want || errors.Is(err, provider.ErrInvalidArgument) != c.complain {
-			t.Errorf("%s=%q and %d: got %d, %v", PoolEnv, c.env, c.option, got.MaxOpenConns, err)
-		}
-		if c.complain && !strings.Contains(err.Error(), PoolEnv) {
-			t.Errorf("error %q does not say what is wrong", err)
-		}
-		// Connections of the caller are the caller's.
-		if s, err := New(fakeDB(t, &fake{}), Options{MaxOpenConns: c.option}); err != nil {
-			t.Errorf("%s=%q: New: %v", PoolEnv, c.env, err)
-		} else if err := s.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

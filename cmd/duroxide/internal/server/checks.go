@@ -336,7 +336,7 @@ func (p *patient) checkConnections(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pool, err := mssql.PoolSize()
+	pool, err := poolSize()
 	if err != nil {
 		return err
 	}
@@ -345,9 +345,9 @@ func (p *patient) checkConnections(ctx context.Context) error {
 }
 
 func judgeConnections(pool int, most int64) Finding {
-	detail := fmt.Sprintf("a process opens up to %d (%s), and the server accepts %d", pool, mssql.PoolEnv, most)
+	detail := fmt.Sprintf("a process opens up to %d (%s), and the server accepts %d", pool, poolEnv, most)
 	if int64(pool) > most {
-		return Finding{Level: Problem, Detail: detail, Advice: "lower " + mssql.PoolEnv}
+		return Finding{Level: Problem, Detail: detail, Advice: "lower " + poolEnv}
 	}
 	return Finding{Level: OK, Detail: detail}
 }

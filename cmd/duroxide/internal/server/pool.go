@@ -1,0 +1,30 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// poolEnv is the environment variable that holds the size of the pool.
+const poolEnv = "DUROXIDE_SQL_POOL_MAX"
+
+// defaultPool is the default of mssql.Options.MaxOpenConns.
+const defaultPool = 10
+
+// poolSize returns the number of connections of a store: the value of [poolEnv], or 10. Error: the variable is not a
+// number of at least 1.
+func poolSize() (int, error) {
+	text := os.Getenv(poolEnv)
+	if text == "" {
+		return defaultPool, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, provider.Permanent("open", fmt.Sprintf(
+			"the environment variable %s must be a number of connections from 1 on, and is %q", poolEnv, text), provider.ErrInvalidArgument)
+	}
+	return n, nil
+}
