@@ -156,7 +156,7 @@ func (b *Binder) defined(t *schema.Table) {
 	}
 }
 
-// Unsupported is the error for what SQL Server has and this server hasn't.
+// Unsupported returns the error for what SQL Server has and this server hasn't.
 func (b *Binder) Unsupported(at diag.Span, format string, args ...any) error {
 	where := "batch"
 	if b.Env.File != nil {
@@ -182,7 +182,7 @@ func (b *Binder) uses(slot int) {
 	}
 }
 
-// Fold is the form of a name under which it is compared.
+// Fold returns the form of a name under which it is compared.
 func (b *Binder) Fold(name string) string { return b.Env.Database.Fold(name) }
 
 // Same reports whether two names are the same.

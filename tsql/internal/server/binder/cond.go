@@ -127,7 +127,7 @@ func notNode(n *Node) *Node {
 	}
 }
 
-// NullTest is IS NULL, or IS NOT NULL.
+// NullTest returns the condition that a value IS NULL, or IS NOT NULL.
 func NullTest(n *Node, not bool) *Node {
 	out := &Node{Kind: IsNullTest, Name: "IS NULL", Args: []*Node{n}, at: n.at}
 	if not {

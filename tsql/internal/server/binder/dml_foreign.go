@@ -59,7 +59,7 @@ func (u *Rules) keys(all map[*schema.Table]*Rules) error {
 	return nil
 }
 
-// Database is the database of a table.
+// Database returns the database of a table.
 func (u *Rules) Database(t *schema.Table) *schema.Database { return u.b.databaseOf(t) }
 
 // databaseOf is the database of a table.

@@ -111,7 +111,7 @@ func foreignName(t *schema.Table) string {
 	return t.Referrers[0].Name
 }
 
-// SlotsOfOutputs are the slots that OUTPUT clauses read.
+// SlotsOfOutputs returns the slots that OUTPUT clauses read.
 func SlotsOfOutputs(list []*Output) Set {
 	var s Set
 	for _, o := range list {

@@ -31,7 +31,7 @@ type target struct {
 	hinted bool
 }
 
-// ViewColumns are all columns of a view with INSTEAD OF triggers; none of a target that is a table.
+// ViewColumns returns all columns of a view with INSTEAD OF triggers; none of a target that is a table.
 func (t *target) ViewColumns() ([]*Node, error) {
 	if t.Rel != nil {
 		return nil, nil
@@ -46,7 +46,7 @@ func (t *target) ViewColumns() ([]*Node, error) {
 	return list, nil
 }
 
-// Table is the table that is changed.
+// Table returns the table that is changed.
 func (t *target) Table() *schema.Table { return t.from.Table }
 
 // ordinal finds the column that a name in SET or in the list of an INSERT stands for.

@@ -6,7 +6,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
-// TriggerTable is what a trigger of a table or a view sees as inserted and deleted, for Env.Inserted.
+// TriggerTable returns what a trigger of a table or a view sees as inserted and deleted, for Env.Inserted.
 func TriggerTable(env *Env, o schema.Object) (*schema.Table, error) {
 	switch o := o.(type) {
 	case *schema.Table:
@@ -57,7 +57,7 @@ func (b *Binder) insteadView(m *schema.Module, src *Source) (*target, error) {
 	return t, nil
 }
 
-// ShapeOf is a table with the columns of another one and nothing else: a heap without data.
+// ShapeOf returns a table with the columns of another one and nothing else: a heap without data.
 func ShapeOf(t *schema.Table) *schema.Table {
 	s := *t
 	s.Indexes = []*schema.Index{{Table: &s}}

@@ -38,7 +38,7 @@ func (d *Document) Writer() (DocumentWriter, error) {
 	return jsonWriter{w}, err
 }
 
-// Column is the column of a query that sends the document.
+// Column returns the column of a query that sends the document.
 func (d *Document) Column(b *Binder) Column {
 	switch {
 	case d.XML == nil:

@@ -132,7 +132,7 @@ func systemVariableCode(name string) execute.Expr {
 	}
 }
 
-// Operands is code for expressions of which a function takes all.
+// Operands returns the expressions in a list of codes, for a function that takes all of them.
 func Operands(args []Code) []execute.Expr {
 	out := make([]execute.Expr, len(args))
 	for i, a := range args {

@@ -315,7 +315,7 @@ func (b *Binder) tableAndSource(from execute.Source, hints execute.Hints, maybe 
 	return src, table
 }
 
-// ColumnType is the type of a column with its collation.
+// ColumnType returns the type of a column with its collation.
 func (b *Binder) ColumnType(c *schema.Column) schema.Type {
 	t := c.Type
 	if t.IsCharacter() && t.Collation == nil {

@@ -255,7 +255,7 @@ func (c *aggregateCall) structure(x *syntax.Call) string {
 	return s.String()
 }
 
-// KeyType is a type whose values are told apart: text has a collation.
+// KeyType returns a type by which values are told apart: text has a collation.
 func (b *Binder) KeyType(t value.Type) value.Type {
 	if t.IsCharacter() && t.Collation == nil {
 		t.Collation = b.collation()

@@ -149,7 +149,7 @@ func (b *Binder) multiStatement(inside *Binder, m *schema.Module, def *syntax.Cr
 	return b.named(r, columns, m.Name, f.Columns, maybe)
 }
 
-// Loads are the columns of rows that somebody needs.
+// Loads returns which columns of a row go into which slots: those that somebody needs.
 func Loads(slots []int, need Set) []execute.Load {
 	var list []execute.Load
 	for i, slot := range slots {

@@ -67,7 +67,7 @@ type Code struct {
 	Cond execute.Cond
 }
 
-// Key is the structure of an expression: equal keys mean equal values.
+// Key returns the structure of an expression: equal keys mean equal values.
 func (n *Node) Key() string {
 	var b strings.Builder
 	n.writeKey(&b)
@@ -93,7 +93,7 @@ func (n *Node) writeKey(b *strings.Builder) {
 	b.WriteByte(')')
 }
 
-// Slots are those that the node reads, below subqueries too.
+// Slots returns the slots that the node reads, below subqueries too.
 func (n *Node) Slots() Set {
 	var s Set
 	n.addSlots(&s)
@@ -171,7 +171,7 @@ func (n *Node) Replace(by map[int]*Node) *Node {
 // isTruth reports whether the node is a condition.
 func (n *Node) isTruth() bool { return n.Truth != nil }
 
-// ColumnNode is a reference to a slot.
+// ColumnNode returns a reference to a slot.
 func ColumnNode(slot int, t value.Type, nullable bool) *Node {
 	return &Node{
 		Kind: IsColumn, Name: "#", Type: t, Label: value.Implicit, Nullable: nullable, Slot: slot,
@@ -214,7 +214,7 @@ func conjuncts(list []*Node, n *Node) []*Node {
 	return append(list, n)
 }
 
-// SlotsOf are the slots that a list of nodes reads.
+// SlotsOf returns the slots that a list of nodes reads.
 func SlotsOf(list ...*Node) Set {
 	var s Set
 	for _, n := range list {

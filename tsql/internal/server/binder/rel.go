@@ -11,14 +11,14 @@ type Rel interface {
 	visit(made, read *Set)
 }
 
-// Made are the slots that a relation writes.
+// Made returns the slots that a relation writes.
 func Made(r Rel) Set {
 	var m, read Set
 	r.visit(&m, &read)
 	return m
 }
 
-// Free are the slots that a relation reads and does not write: those of the query around it.
+// Free returns the slots that a relation reads and does not write: those of the query around it.
 func Free(r Rel) Set {
 	var m, read Set
 	r.visit(&m, &read)

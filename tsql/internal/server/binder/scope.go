@@ -46,10 +46,10 @@ type sourceColumn struct {
 // Exposed returns what columns can be qualified with.
 func (s *Source) Exposed() (name, schemaName string) { return s.Name, s.schema }
 
-// Width is how many columns there are.
+// Width returns how many columns there are.
 func (s *Source) Width() int { return len(s.columns) }
 
-// NameOf is the name of a column.
+// NameOf returns the name of a column.
 func (s *Source) NameOf(i int) string { return s.columns[i].name }
 
 // Column returns the node of a column that is read.

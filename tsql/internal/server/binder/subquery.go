@@ -49,7 +49,7 @@ func (s *Subquery) free() Set {
 	return read.Without(m)
 }
 
-// SlotsOfNeed are the slots around the subquery that what is read of its rows needs.
+// SlotsOfNeed returns the slots around the subquery that the columns of its rows are computed of.
 func (s *Subquery) SlotsOfNeed() Set { return SlotsOf(s.Need...).Without(Made(s.Rel)) }
 
 // scalarSubquery binds a query that stands for a value.

@@ -67,7 +67,11 @@ const (
 	unsteadyCost  = 1e30 // more than any way costs: what a dynamic cursor cannot use
 )
 
-// sortedCost is what a way costs with the sorting of its rows.
+// mostLeaves is how many tables of a join are tried in every order: the time doubles with each. More are joined
+// greedily, which takes the cheapest next one. A guess.
+const mostLeaves = 8
+
+// sortedCost returns what a way costs with the sorting of its rows.
 func sortedCost(x *physical) float64 {
 	return x.cost + x.rows*math.Log2(x.rows+2)*sortRowCost + sortStartCost
 }

@@ -179,8 +179,8 @@ func (p *planner) group(from *group, q request) (*physical, error) {
 	case len(g.leaves) == 0:
 		out = &physical{rows: 1, cost: oneRowCost, build: func() (execute.Operator, error) { return execute.One{}, nil }}
 		out = p.filtered(out, conds, nil)
-	case p.b.Options.Force || p.b.Env.Chooser != nil || len(g.leaves) > 8:
-		if out, err = p.stepwise(g, inner); err != nil && impossible(err) && !p.b.Options.Force && len(g.leaves) <= 8 {
+	case p.b.Options.Force || p.b.Env.Chooser != nil || len(g.leaves) > mostLeaves:
+		if out, err = p.stepwise(g, inner); err != nil && impossible(err) && !p.b.Options.Force && len(g.leaves) <= mostLeaves {
 			out, err = p.exhaustive(g, inner) // what came first has led nowhere
 		}
 	default:
