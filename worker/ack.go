@@ -9,19 +9,20 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // commit acknowledges a turn. When the store refuses it for good, for instance
 // because an id is too long, the instance fails with the reason.
-func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) verdict {
+func (t *turn) commit(ctx context.Context, b turns.Begin, result *replay.Result) verdict {
 	params := provider.AckOrchestrationParams{
-		LockToken: t.fetched.LockToken, ExecutionID: b.executionID,
+		LockToken: t.fetched.LockToken, ExecutionID: b.ExecutionID,
 		HistoryDelta: result.HistoryDelta, WorkerItems: result.WorkerItems,
 		Metadata: result.Metadata, CancelledActivities: result.CancelledActivities,
 		Queues: &provider.QueueReads{Read: result.Read, Awaited: result.Awaited},
 	}
 	var err error
-	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
+	if params.OrchestratorItems, err = t.outgoing(ctx, b.ExecutionID, result); err != nil {
 		t.worker.failed(t.key(), err)
 		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: noAttempt(err)}
 	}
@@ -69,10 +70,10 @@ func (t *turn) outgoing(ctx context.Context, executionID uint64, result *replay.
 
 // refused fails an instance whose turn the store does not accept. ack has logged
 // the cause.
-func (t *turn) refused(ctx context.Context, b begin, cause error) verdict {
+func (t *turn) refused(ctx context.Context, b turns.Begin, cause error) verdict {
 	t.logger.ErrorContext(ctx, "the store refused a turn, the orchestration fails")
-	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started, provider.AsError(cause).Infrastructure())
-	return failure{executionID: b.executionID, started: b.started, delta: delta, otherwise: giveBack{Delay: 50 * time.Millisecond}}
+	delta := failureDelta(t.item.Instance, b.ExecutionID, b.History, b.Started, provider.AsError(cause).Infrastructure())
+	return failure{executionID: b.ExecutionID, started: b.Started, delta: delta, otherwise: giveBack{Delay: 50 * time.Millisecond}}
 }
 
 // fail ends an execution, and forgets that its instance was held.
@@ -121,9 +122,9 @@ func (t *turn) commitFailure(ctx context.Context, executionID uint64, started pr
 		}
 	}
 	if err == nil {
-		b := begin{executionID: executionID, started: started}
+		b := turns.Begin{ExecutionID: executionID, Started: started}
 		if executionID == t.item.ExecutionID {
-			b.history = t.item.History
+			b.History = t.item.History
 		}
 		t.tellFailed(ctx, b, delta)
 	}

@@ -204,9 +204,6 @@ func (t *turn) readWhole(ctx context.Context) error {
 	return nil
 }
 
-// end says how the history ends. What the turn's function knows has not ended.
-func (t *turn) end() historyEnd { return terminal(t.item.History[t.known:]) }
-
 // settled keeps the function for the next turn if this one was committed.
 func (t *turn) settled() {
 	if t.committed {

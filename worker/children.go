@@ -7,6 +7,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // cancelChildren are the messages for children of an execution that fails outside the
@@ -144,7 +145,7 @@ func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider
 		if err != nil {
 			return nil, err
 		}
-		if terminal(events) != ended && (len(events) == 0 || t.isParent(events[0])) {
+		if turns.EndOf(events) != turns.Ended && (len(events) == 0 || t.isParent(events[0])) {
 			running = append(running, child)
 		}
 	}

@@ -34,5 +34,5 @@ package worker
 // For both: payloads.go (the codec), hooks.go, unknown.go and unknown_watch.go (work whose code nobody has), held_watch.go
 // (what is told of it), unserved.go (sessions and tags without results), recent.go.
 //
-// Packages: internal/taking finds work, starts it on slots and repeats the calls that settle it; internal/leases renews
-// leases; internal/outage tells of a store that is away.
+// Packages: internal/taking finds work, starts it on slots and repeats the calls that settle it; internal/turns says what
+// a fetched turn is about; internal/leases renews leases; internal/outage tells of a store that is away.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
-	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // Held is an instance that waits because the code that this worker has registered does not fit its history, because
@@ -49,18 +49,18 @@ func (w *Worker) Held() []Held {
 }
 
 // hold tells of code that does not fit, and holds or cancels the instance. It returns nil if the instance fails.
-func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) verdict {
+func (t *turn) hold(ctx context.Context, b turns.Begin, work replay.Turn, misfit *replay.Misfit) verdict {
 	reason := misfit.Message
 	work.Resume, work.Keep, work.Slow, work.AllPlaces = nil, false, nil, true
 	if again, err := replay.Check(ctx, work); err == nil && again.Misfit != nil {
 		reason = again.Misfit.Message // with the line
 	}
-	logger := t.logger.With("orchestration_version", b.started.Version, "execution_id", b.executionID, "reason", reason)
+	logger := t.logger.With("orchestration_version", b.Started.Version, "execution_id", b.ExecutionID, "reason", reason)
 	if t.worker.options.FailMisfits {
 		logger.ErrorContext(ctx, "the code of an orchestration does not fit its history")
 		return nil
 	}
-	if t.endsByRequest(b) {
+	if t.batch().EndsByRequest(b) {
 		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is cancelled")
 		return t.endUnrun(ctx, b, nil)
 	}
@@ -74,7 +74,7 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 }
 
 // note remembers that the instance is held, and returns how often it was given back and when it is offered again.
-func (t *turn) note(b begin, reason string, pause func(times uint32) time.Duration) (times uint32, delay time.Duration) {
+func (t *turn) note(b turns.Begin, reason string, pause func(times uint32) time.Duration) (times uint32, delay time.Duration) {
 	held := t.worker.held.update(t.key(), func(h heldTurn) heldTurn {
 		now := time.Now()
 		if h.times == 0 {
@@ -82,31 +82,9 @@ func (t *turn) note(b begin, reason string, pause func(times uint32) time.Durati
 		}
 		h.times++
 		delay = pause(h.times)
-		h.Instance, h.ExecutionID, h.Reason, h.Next = t.item.Instance, b.executionID, reason, now.Add(delay)
-		h.Orchestration, h.Version = b.started.Name, b.started.Version
+		h.Instance, h.ExecutionID, h.Reason, h.Next = t.item.Instance, b.ExecutionID, reason, now.Add(delay)
+		h.Orchestration, h.Version = b.Started.Name, b.Started.Version
 		return h
 	})
 	return held.times, delay
-}
-
-// endsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with
-// code that cleans up it waits for that, like everything else.
-func (t *turn) endsByRequest(b begin) bool {
-	if len(t.item.History) > 0 {
-		if started, ok := t.item.History[0].Kind.(provider.OrchestrationStarted); ok && started.CleansUp {
-			return false
-		}
-	}
-	_, requested := t.request(b)
-	return requested
-}
-
-// request is why the batch asks to cancel the instance, if it does.
-func (t *turn) request(b begin) (reason string, ok bool) {
-	for _, message := range b.messages(t.item.Messages) {
-		if m, ok := message.(provider.CancelInstanceItem); ok {
-			return m.Reason, true
-		}
-	}
-	return "", false
 }

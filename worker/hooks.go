@@ -9,6 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // hookedTurn is what the hook of a turn has said and is told.
@@ -20,24 +21,24 @@ type hookedTurn struct {
 }
 
 // tellBegin tells the hook that the function runs.
-func (t *turn) tellBegin(ctx context.Context, b begin) {
+func (t *turn) tellBegin(ctx context.Context, b turns.Begin) {
 	h := t.worker.options.Hook
 	if h == nil {
 		return
 	}
 	about := hook.Turn{
-		Instance: t.item.Instance, ExecutionID: b.executionID,
-		Orchestration: b.started.Name, Version: b.started.Version, Headers: b.started.Headers,
-		First: len(b.history) == 0, Attempt: t.fetched.AttemptCount, WorkerID: t.slot,
+		Instance: t.item.Instance, ExecutionID: b.ExecutionID,
+		Orchestration: b.Started.Name, Version: b.Started.Version, Headers: b.Started.Headers,
+		First: len(b.History) == 0, Attempt: t.fetched.AttemptCount, WorkerID: t.slot,
 	}
-	if b.started.ParentInstance != nil {
-		about.Parent = *b.started.ParentInstance
+	if b.Started.ParentInstance != nil {
+		about.Parent = *b.Started.ParentInstance
 	}
 	t.hooked.Around, t.hooked.begun = h.Turn(ctx, about), true
 }
 
 // carry gives the hook's headers to what the turn starts, and notes how the turn will end.
-func (t *turn) carry(b begin, result *replay.Result) {
+func (t *turn) carry(b turns.Begin, result *replay.Result) {
 	if t.worker.options.Hook == nil {
 		return
 	}
@@ -47,7 +48,7 @@ func (t *turn) carry(b begin, result *replay.Result) {
 	for i, item := range result.OrchestratorItems {
 		result.OrchestratorItems[i] = t.hooked.withHeaders(item)
 	}
-	t.hooked.end = turnEnd(b.history, result.HistoryDelta, result.Metadata, result.Details)
+	t.hooked.end = turnEnd(b.History, result.HistoryDelta, result.Metadata, result.Details)
 }
 
 // turnEnd is what comes of a turn if it is committed.
@@ -66,7 +67,7 @@ func turnEnd(past, added []provider.Event, metadata provider.ExecutionMetadata, 
 
 // tellFailed tells the hook of an execution that was failed, as the delta says, without a run
 // of its function, or in spite of one.
-func (t *turn) tellFailed(ctx context.Context, b begin, delta []provider.Event) {
+func (t *turn) tellFailed(ctx context.Context, b turns.Begin, delta []provider.Event) {
 	if t.worker.options.Hook == nil {
 		return
 	}
@@ -74,7 +75,7 @@ func (t *turn) tellFailed(ctx context.Context, b begin, delta []provider.Event) 
 		t.tellBegin(ctx, b)
 	}
 	failed, _ := delta[len(delta)-1].Kind.(provider.OrchestrationFailed)
-	t.hooked.end = turnEnd(b.history, delta, history.Metadata(delta), failed.Details)
+	t.hooked.end = turnEnd(b.History, delta, history.Metadata(delta), failed.Details)
 	t.hooked.end.Committed = true
 }
 

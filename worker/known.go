@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // code is what a worker can run, as its fetches say it.
@@ -24,22 +25,6 @@ func (w *Worker) knownCode() code {
 	return code{orchestrations: provider.Know(w.registry.Orchestrations()...), activities: provider.Know(activities...)}
 }
 
-// placeholderVersion stands for no version in histories of early releases.
-const placeholderVersion = "0.0.0"
-
-// code is what a turn needs.
-func (b begin) code() provider.CodeName {
-	if !namesVersion(b.version) {
-		return provider.CodeName{Name: b.started.Name}
-	}
-	return provider.CodeName{Name: b.started.Name, Version: b.version}
-}
-
-// namesVersion is false for the texts that stand for no version.
-func namesVersion(text string) bool {
-	return text != "" && text != placeholderVersion && text != provider.UnknownVersion
-}
-
 // kinds of code, as sentences name them.
 const (
 	anOrchestration = "orchestration"
@@ -49,7 +34,7 @@ const (
 // describeCode is a piece of code in a sentence: orchestration "Order" version 1.0.0.
 func describeCode(kind string, name provider.CodeName) string {
 	text := fmt.Sprintf("%s %q", kind, name.Name)
-	if namesVersion(name.Version) {
+	if turns.NamesVersion(name.Version) {
 		text += " version " + name.Version
 	}
 	return text
@@ -59,7 +44,7 @@ func describeCode(kind string, name provider.CodeName) string {
 func describeVersions(versions []string) string {
 	var texts []string
 	for _, version := range versions {
-		if namesVersion(version) {
+		if turns.NamesVersion(version) {
 			texts = append(texts, version)
 		}
 	}

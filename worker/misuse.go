@@ -8,6 +8,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // limits are the options that bound a turn and a history.
@@ -20,11 +21,11 @@ func (s *settings) limits() replay.Limits {
 // blocked gives a turn back whose function waits for something other than its context,
 // and fails the instance at the last attempt: poison would say only that it was tried too
 // often.
-func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedError) verdict {
+func (t *turn) blocked(ctx context.Context, b turns.Begin, blocked *replay.BlockedError) verdict {
 	attempt, last := t.fetched.AttemptCount, t.worker.options.MaxAttempts
 	delay := t.worker.unregisteredDelay(attempt)
-	logger := t.logger.With("orchestration_version", b.started.Version,
-		"execution_id", b.executionID, "at", blocked.At, "state", blocked.State, "waited", blocked.For, "attempt", attempt)
+	logger := t.logger.With("orchestration_version", b.Started.Version,
+		"execution_id", b.ExecutionID, "at", blocked.At, "state", blocked.State, "waited", blocked.For, "attempt", attempt)
 	t.worker.failed(t.key(), blocked)
 	if attempt < last {
 		logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, its turn is tried again",
@@ -33,9 +34,9 @@ func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedErro
 	}
 	logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, the orchestration fails",
 		"stack", blocked.Stack)
-	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started,
+	delta := failureDelta(t.item.Instance, b.ExecutionID, b.History, b.Started,
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: blocked.Error()})
-	return failure{executionID: b.executionID, started: b.started, delta: delta, otherwise: giveBack{Delay: delay}}
+	return failure{executionID: b.ExecutionID, started: b.Started, delta: delta, otherwise: giveBack{Delay: delay}}
 }
 
 // logUsedLate logs a use of the context that came too late for the turn to fail.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // poisoned fails an instance whose batch was fetched too often. Behind an execution that
@@ -14,12 +15,12 @@ import (
 func (t *turn) poisoned(ctx context.Context) verdict {
 	execution, history := t.item.ExecutionID, t.item.History
 	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
-	switch b, err := t.begin(); {
-	case t.end() == continued:
+	switch b, err := t.batch().Begin(); {
+	case t.batch().End() == turns.Continued:
 		execution, history = execution+1, nil
-		started = t.poisonedSuccessor()
+		started = t.batch().FailedNext()
 	case err == nil:
-		started = b.started
+		started = b.Started
 		if started.Version == "" {
 			started.Version = t.item.Version
 		}
@@ -48,19 +49,6 @@ func (w *Worker) poisonText(what string, key workKey) string {
 // failed remembers why work was given back, for the text of a poison.
 func (w *Worker) failed(key workKey, reason error) {
 	w.failures.update(key, func(string) string { return reason.Error() })
-}
-
-// poisonedSuccessor is the beginning of an execution that fails before it began: what the
-// message that starts it says, or else what the execution before was (contract §7.9). The version
-// is in either case that of the execution before, as none was resolved.
-func (t *turn) poisonedSuccessor() provider.OrchestrationStarted {
-	m := t.continueItem()
-	if m == nil {
-		m = &provider.ContinueAsNewItem{Orchestration: t.item.OrchestrationName}
-	}
-	started := t.beginNext(m).started
-	started.Version, started.InitialCustomStatus = t.item.Version, nil
-	return started
 }
 
 // failureDelta ends a history with a failure, writing event 1 first if need be.

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
-	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker/internal/leases"
 	"github.com/duroxide/duroxide-go/worker/internal/taking"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // turn is one fetched batch on its way to an ack or an abandon.
@@ -42,6 +41,9 @@ type turn struct {
 	// unknown is set for a turn that is to fail because no worker has its code.
 	unknown *unknownWatch
 }
+
+// batch says what the turn is about.
+func (t *turn) batch() turns.Batch { return turns.Batch{Item: t.item, Known: t.known} }
 
 // decideTurn runs a turn, which Settle ends. The lease is kept alive until then. slow is called when the orchestration
 // function keeps the turn waiting. unknown is nil unless the turn was fetched by that watch.
@@ -81,7 +83,7 @@ func (t *turn) Settle(claim *taking.Claim) {
 
 // decide finds out what the batch needs (contract §7.5), and runs the orchestration function if it needs that.
 func (t *turn) decide(ctx context.Context) verdict {
-	if err := t.open(ctx); err != nil && t.end() != ended {
+	if err := t.open(ctx); err != nil && t.batch().End() != turns.Ended {
 		return t.undecodable(ctx, err)
 	}
 	if err := t.recall(ctx); err != nil {
@@ -91,47 +93,24 @@ func (t *turn) decide(ctx context.Context) verdict {
 		return giveBack{Delay: 100 * time.Millisecond, IgnoreAttempt: true}
 	}
 	t.worker.readable(t.key())
-	switch end := t.end(); {
+	switch end := t.batch().End(); {
 	case t.unknown != nil:
 		return t.decideUnknown(ctx)
 	case t.item.HistoryError != nil:
 		return unreadable{}
-	case end == ended:
+	case end == turns.Ended:
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
 		return drop{}
-	case t.unsupported() != "":
+	case t.batch().Unsupported(t.worker.options.SupportedVersions) != "":
 		// Before poison: this worker must not end what it does not support (contract §7.4).
-		return t.leaveUnsupported(ctx, t.unsupported())
+		return t.leaveUnsupported(ctx)
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
 		return t.poisoned(ctx)
-	case end == continued && t.continueItem() == nil:
+	case end == turns.Continued && t.batch().Next() == nil:
 		return t.deferred(ctx)
 	}
 	return t.replay(ctx)
-}
-
-// historyEnd says how a history ends.
-type historyEnd int
-
-const (
-	open historyEnd = iota
-	ended
-	continued
-)
-
-// terminal looks at all events: cancellations may follow the terminal one.
-func terminal(events []provider.Event) historyEnd {
-	end := open
-	for _, event := range events {
-		switch event.Kind.(type) {
-		case provider.OrchestrationCompleted, provider.OrchestrationFailed:
-			return ended
-		case provider.OrchestrationContinuedAsNew:
-			end = continued
-		}
-	}
-	return end
 }
 
 // deferred waits for the start of the next execution, which is hidden for the moment:
@@ -149,151 +128,36 @@ func (t *turn) deferred(ctx context.Context) verdict {
 // errNoNextStart is why a batch between two executions is given back.
 var errNoNextStart = errors.New("the start of the next execution has not arrived")
 
-// continueItem is the batch's start of the next execution.
-func (t *turn) continueItem() *provider.ContinueAsNewItem {
-	for _, message := range t.item.Messages {
-		if m, ok := message.(provider.ContinueAsNewItem); ok {
-			return &m
-		}
-	}
-	return nil
-}
-
-// unsupported checks the pinned version once more, since a store may not filter (contract §7.4): it is "" if this
-// worker supports it.
-func (t *turn) unsupported() (version string) {
-	if len(t.item.History) == 0 || t.continueItem() != nil {
-		return ""
-	}
-	v, err := provider.ParseVersion(t.item.History[0].DuroxideVersion)
-	filter := provider.CapabilityFilter{SupportedVersions: t.worker.options.SupportedVersions}
-	if err != nil || filter.Allows(&v) {
-		return ""
-	}
-	return v.String()
-}
-
 // leaveUnsupported leaves a turn to a worker of another release. It is no attempt, or that worker would find it poison.
-func (t *turn) leaveUnsupported(ctx context.Context, version string) verdict {
+func (t *turn) leaveUnsupported(ctx context.Context) verdict {
+	version := t.batch().Unsupported(t.worker.options.SupportedVersions)
 	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", version)
 	reason := "a worker that supports framework version " + version + ", to which the execution is pinned"
 	return giveBack{Delay: time.Second, IgnoreAttempt: true, Misfit: reason}
 }
 
-// begin is how an execution starts: from its history, or from a start message.
-type begin struct {
-	executionID uint64
-	history     []provider.Event
-	started     provider.OrchestrationStarted
-	// version is what the start asked for, empty to let the registry choose.
-	version string
-}
-
-// begin finds out what the turn works on. History is binding as soon as there is
-// one; a duplicate start changes nothing.
-func (t *turn) begin() (begin, error) {
-	if next := t.continueItem(); next != nil && (len(t.item.History) == 0 || t.end() == continued) {
-		return t.beginNext(next), nil
-	}
-	if len(t.item.History) > 0 {
-		started, ok := t.item.History[0].Kind.(provider.OrchestrationStarted)
-		if !ok {
-			started = provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
-		}
-		return begin{executionID: t.item.ExecutionID, history: t.item.History, started: started, version: started.Version}, nil
-	}
-	for _, message := range t.item.Messages {
-		if m, ok := message.(provider.StartOrchestrationItem); ok {
-			b := begin{executionID: t.item.ExecutionID, started: history.StartedBy(m)}
-			if m.Version != nil {
-				b.version = *m.Version
-			}
-			return b, nil
-		}
-	}
-	return begin{}, errors.New("the batch has neither a history nor a start")
-}
-
-// beginNext starts the execution after the fetched one. The parent comes with the
-// message or, when an older worker wrote that, from the execution before.
-func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
-	b := begin{executionID: t.item.ExecutionID, started: history.ContinuedBy(*m)}
-	if m.Version != nil {
-		b.version = *m.Version
-	}
-	if len(t.item.History) > 0 {
-		b.executionID++
-		previous, ok := t.item.History[0].Kind.(provider.OrchestrationStarted)
-		if ok && m.ParentInstance == nil && m.ParentID == nil {
-			b.started.ParentInstance, b.started.ParentID = previous.ParentInstance, previous.ParentID
-			b.started.ParentExecutionID = previous.ParentExecutionID
-		}
-	}
-	return b
-}
-
-// messages are the batch for the replay: starts are left out.
-func (b begin) messages(batch []provider.WorkItem) []provider.WorkItem {
-	messages := make([]provider.WorkItem, 0, len(batch))
-	begun := len(b.history) > 0 || slices.ContainsFunc(batch, continues)
-	strangers := 0 // children of other parents that were to begin under this id and do not
-	for _, message := range batch {
-		switch m := message.(type) {
-		case provider.StartOrchestrationItem:
-			if begun && b.isStranger(m) {
-				strangers++
-			}
-			begun = true
-		case provider.ContinueAsNewItem:
-		case provider.CancelInstanceItem:
-			// A request from before the start was meant for somebody else (contract §7.7), and so is that of
-			// a parent whose child has not begun.
-			if strangers > 0 && history.ByParent(m.Reason) {
-				strangers--
-			} else if begun {
-				messages = append(messages, message)
-			}
-		default:
-			messages = append(messages, message)
-		}
-	}
-	return messages
-}
-
-// isStranger reports a start by a parent, of which this instance has none. Of one that is a child itself, a parent's
-// request may be that of its own.
-func (b begin) isStranger(m provider.StartOrchestrationItem) bool {
-	return m.ParentInstance != nil && b.started.ParentInstance == nil
-}
-
-// continues reports the start of a next execution.
-func continues(message provider.WorkItem) bool {
-	_, ok := message.(provider.ContinueAsNewItem)
-	return ok
-}
-
 // replay runs the orchestration function and decides what becomes of what it did.
 func (t *turn) replay(ctx context.Context) verdict {
-	b, err := t.begin()
+	b, err := t.batch().Begin()
 	if err != nil {
 		t.logger.ErrorContext(ctx, "cannot run a turn", "error", err)
 		return giveBack{Delay: time.Second}
 	}
-	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.code().Version)
+	fn, version, ok := t.worker.registry.Orchestration(b.Started.Name, b.Code().Version)
 	if !ok {
 		return t.unregistered(ctx, b)
 	}
-	b.started.Version = version
+	b.Started.Version = version
 	resume, logger := t.suspended, t.logger
 	t.suspended = nil
-	if b.executionID != t.item.ExecutionID { // another worker has continued it as new
+	if b.ExecutionID != t.item.ExecutionID { // another worker has continued it as new
 		t.worker.cache.end(t.item.Instance, resume)
 		resume = nil
 	}
 	work := replay.Turn{
-		Instance: t.item.Instance, ExecutionID: b.executionID, Func: fn,
-		History: b.history, Started: b.started,
-		Messages: b.messages(t.item.Messages), Peeked: t.item.Peeked,
+		Instance: t.item.Instance, ExecutionID: b.ExecutionID, Func: fn,
+		History: b.History, Started: b.Started,
+		Messages: b.Messages(t.item.Messages), Peeked: t.item.Peeked,
 		KV: t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
 		Limits: t.worker.options.limits(), ActivityRetry: t.worker.options.ActivityRetry,
 		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,

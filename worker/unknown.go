@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // offer is work that this worker was given without having its code.
@@ -60,20 +61,20 @@ func (w *Worker) offeredInVain(kind string, code provider.CodeName) provider.Err
 
 // unregistered leaves a turn to a worker that has the orchestration, for instance during
 // a rolling upgrade, without counting it as an attempt (contract §7.5).
-func (t *turn) unregistered(ctx context.Context, b begin) verdict {
+func (t *turn) unregistered(ctx context.Context, b turns.Begin) verdict {
 	var last uint64
 	if n := len(t.item.History); n > 0 {
 		last = t.item.History[n-1].EventID
 	}
 	o := t.worker.offered(t.key(), last, t.fetched.AttemptCount)
-	if t.worker.hopeless(o) || t.endsByRequest(b) && time.Since(o.since) >= t.worker.requestPatience() {
-		return t.endUnrun(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
+	if t.worker.hopeless(o) || t.batch().EndsByRequest(b) && time.Since(o.since) >= t.worker.requestPatience() {
+		return t.endUnrun(ctx, b, t.worker.offeredInVain(anOrchestration, b.Code()))
 	}
-	reason := t.worker.lacks(b.code())
+	reason := t.worker.lacks(b.Code())
 	_, delay := t.note(b, reason, func(uint32) time.Duration { return t.worker.unregisteredDelay(o.times) })
 	if tellsTry(o.times) {
 		t.logger.WarnContext(ctx, "no handler is registered for the orchestration, the instance is held", "reason", reason,
-			"orchestration_version", b.version, "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
+			"orchestration_version", b.Version, "offered", o.times, "retry_in", delay, "next_line_after", 2*o.times)
 	}
 	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
 }
@@ -100,45 +101,45 @@ func (t *turn) key() workKey {
 // lacksCode reports a turn whose orchestration this worker does not have. It is never
 // poison here: whoever has the orchestration judges.
 func (t *turn) lacksCode() bool {
-	switch end := t.end(); {
-	case t.item.HistoryError != nil, end == ended, end == continued && t.continueItem() == nil:
+	switch end := t.batch().End(); {
+	case t.item.HistoryError != nil, end == turns.Ended, end == turns.Continued && t.batch().Next() == nil:
 		return false // it needs none, or which one is not known yet
 	}
-	b, err := t.begin()
+	b, err := t.batch().Begin()
 	if err != nil {
 		return false
 	}
-	_, _, ok := t.worker.registry.Orchestration(b.started.Name, b.code().Version)
+	_, _, ok := t.worker.registry.Orchestration(b.Started.Name, b.Code().Version)
 	return !ok
 }
 
 // endUnrun ends an instance without its function: as cancelled if the batch has such a request that may end it, else as
 // failed. It has the version that it asked for.
-func (t *turn) endUnrun(ctx context.Context, b begin, details provider.ErrorDetails) verdict {
-	if _, requested := t.request(b); requested {
-		t.logger.InfoContext(ctx, "an orchestration is cancelled without its code", "orchestration_version", b.version)
+func (t *turn) endUnrun(ctx context.Context, b turns.Begin, details provider.ErrorDetails) verdict {
+	if _, requested := t.batch().Request(b); requested {
+		t.logger.InfoContext(ctx, "an orchestration is cancelled without its code", "orchestration_version", b.Version)
 	} else {
 		t.logger.WarnContext(ctx, "an orchestration fails because no worker has its code",
-			"orchestration_version", b.version, "error", details.DisplayMessage())
+			"orchestration_version", b.Version, "error", details.DisplayMessage())
 	}
-	started := b.started
-	started.Version = cmp.Or(b.version, t.item.Version)
+	started := b.Started
+	started.Version = cmp.Or(b.Version, t.item.Version)
 	return failure{
-		executionID: b.executionID, started: started, delta: t.unrunDelta(b, started, details), unrun: true,
+		executionID: b.ExecutionID, started: started, delta: t.unrunDelta(b, started, details), unrun: true,
 		otherwise: giveBack{Delay: time.Second, IgnoreAttempt: true},
 	}
 }
 
 // unrunDelta ends a history with the failure, or with the cancellation that the batch has.
-func (t *turn) unrunDelta(b begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
-	reason, requested := t.request(b)
+func (t *turn) unrunDelta(b turns.Begin, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
+	reason, requested := t.batch().Request(b)
 	if !requested {
-		return failureDelta(t.item.Instance, b.executionID, b.history, started, details)
+		return failureDelta(t.item.Instance, b.ExecutionID, b.History, started, details)
 	}
-	delta := failureDelta(t.item.Instance, b.executionID, b.history, started,
+	delta := failureDelta(t.item.Instance, b.ExecutionID, b.History, started,
 		provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
 	end := &delta[len(delta)-1]
-	request := newEvent(t.item.Instance, b.executionID, end.EventID, provider.OrchestrationCancelRequested{Reason: reason})
+	request := newEvent(t.item.Instance, b.ExecutionID, end.EventID, provider.OrchestrationCancelRequested{Reason: reason})
 	end.EventID++
 	return slices.Insert(delta, len(delta)-1, request)
 }

@@ -165,11 +165,11 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 // needs the code.
 func (t *turn) decideUnknown(ctx context.Context) verdict {
 	u := t.unknown
-	b, err := t.begin()
-	if err != nil || !t.lacksCode() || u.requested && !t.endsByRequest(b) {
+	b, err := t.batch().Begin()
+	if err != nil || !t.lacksCode() || u.requested && !t.batch().EndsByRequest(b) {
 		return giveBack{IgnoreAttempt: true}
 	}
-	details, err := u.details(ctx, anOrchestration, b.code())
+	details, err := u.details(ctx, anOrchestration, b.Code())
 	if err != nil {
 		return giveBack{IgnoreAttempt: true}
 	}

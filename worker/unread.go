@@ -8,6 +8,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // sentinelEventID is the id of the event that ends a history nobody can read: the next free id is unknown (contract
@@ -48,30 +49,19 @@ func (t *turn) unread(ctx context.Context) verdict {
 // up is not known, so workers that may be able to read the history come first.
 func (t *turn) holdUnread(ctx context.Context) verdict {
 	o := t.worker.offered(t.key(), 0, t.fetched.AttemptCount)
-	if reason, ok := t.askedToEnd(); ok && time.Since(o.since) >= t.worker.requestPatience() {
+	if reason, ok := t.batch().ClientsRequest(); ok && time.Since(o.since) >= t.worker.requestPatience() {
 		t.logger.WarnContext(ctx, "an instance whose history cannot be read is cancelled, without its clean-up if it has one")
 		return unreadFailure{provider.Application{Kind: provider.AppCancelled, CancelReason: reason}}
 	}
 	reason := fmt.Sprintf("its history cannot be read: %v; mend the event in the store, or run the release that wrote it; "+
 		"'duroxide cancel' ends the instance", t.item.HistoryError)
-	b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}}
+	b := turns.Begin{ExecutionID: t.item.ExecutionID, Started: provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}}
 	tries, delay := t.note(b, reason, t.worker.unregisteredDelay)
 	if tellsTry(tries) {
-		t.logger.ErrorContext(ctx, "a history cannot be read, the instance is held", "execution_id", b.executionID,
+		t.logger.ErrorContext(ctx, "a history cannot be read, the instance is held", "execution_id", b.ExecutionID,
 			"reason", reason, "tries", tries, "retry_in", delay, "next_line_after", 2*tries)
 	}
 	return giveBack{Delay: delay, IgnoreAttempt: true, Misfit: reason}
-}
-
-// askedToEnd is why a client asks to cancel the instance, if one does. A parent does not know that somebody has to
-// decide.
-func (t *turn) askedToEnd() (reason string, ok bool) {
-	for _, message := range t.item.Messages {
-		if m, ok := message.(provider.CancelInstanceItem); ok && !history.ByParent(m.Reason) {
-			return m.Reason, true
-		}
-	}
-	return "", false
 }
 
 // endUnread ends an instance without knowing its history, and tells its parent and its children.
@@ -93,7 +83,7 @@ func (t *turn) endUnread(ctx context.Context, details provider.ErrorDetails) ver
 	if err != nil {
 		return giveBack{Delay: time.Second, IgnoreAttempt: noAttempt(err) || !t.worker.options.FailMisfits}
 	}
-	t.tellFailed(ctx, begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
+	t.tellFailed(ctx, turns.Begin{ExecutionID: t.item.ExecutionID, Started: provider.OrchestrationStarted{
 		Name: t.item.OrchestrationName, Version: t.item.Version,
 	}}, delta)
 	t.worker.offers.forget(t.key())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker/internal/turns"
 )
 
 // A verdict says what becomes of a fetched turn or activity. It is decided while the work has a slot. The calls to the
@@ -20,7 +21,7 @@ type (
 
 	// commit acknowledges a turn with what its function did.
 	commit struct {
-		begin  begin
+		begin  turns.Begin
 		result *replay.Result
 	}
 	// failure ends an execution outside the replay.

@@ -219,6 +219,12 @@ var table = []Rule{
 		Why:       "finding work and the calls that settle it are the same for turns and activities, and know neither replay nor code",
 	},
 	{
+		From:      Set{"./worker/internal/turns"},
+		Forbidden: anythingBut("std", "./provider", "./internal/history"),
+		Reach:     Directly,
+		Why:       "what a fetched turn is about is read from its history and messages, before anything is run, asked or written",
+	},
+	{
 		From: Set{"./orchestrationtest"},
 		Forbidden: anythingBut("std", "./provider", "./codec", "./internal/...", "./orchestration", "./activity", "./retry",
 			"./worker", "./client"),
