@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,7 +68,7 @@ func parseMutant(name, text string) (mutant, error) {
 	m := mutant{byTokens: true}
 	var ok bool
 	if m.module, m.what, ok = strings.Cut(name, ": "); !ok {
-		return m, fmt.Errorf("its name is no procedure: what is wrong")
+		return m, errors.New("its name is no procedure: what is wrong")
 	}
 	first, hunk, _ := strings.Cut(text, "\n")
 	name, m.foundBy, _ = strings.Cut(first, "; found by ")
@@ -116,10 +117,10 @@ func tokens(text string) (list []token) {
 
 func alike(a, b token) bool { return a.text == b.text }
 
-// patch replaces, in a text, the tokens of old by those of new. What both begin and end with stays as it is, with the
-// comments around it. Error: old does not occur once.
-func patch(text, old, new string) (string, error) {
-	all, was, is := tokens(text), tokens(old), tokens(new)
+// patch replaces, in a text, the tokens of before by those of after. What both begin and end with stays as it is, with
+// the comments around it. Error: before does not occur once.
+func patch(text, before, after string) (string, error) {
+	all, was, is := tokens(text), tokens(before), tokens(after)
 	at, n := 0, 0
 	for i := range len(all) - len(was) + 1 {
 		if slices.EqualFunc(all[i:i+len(was)], was, alike) {
@@ -138,14 +139,14 @@ func patch(text, old, new string) (string, error) {
 	}
 	var insert string
 	if begin < len(is)-end {
-		insert = "\n" + new[is[begin].from:is[len(is)-end-1].to] + "\n"
+		insert = "\n" + after[is[begin].from:is[len(is)-end-1].to] + "\n"
 	}
 	switch {
 	case begin < len(was)-end:
 		return text[:all[at+begin].from] + insert + text[all[at+len(was)-end-1].to:], nil
 	case begin > 0: // what is inserted comes before the comments of what follows
-		after := all[at+begin-1].to
-		return text[:after] + insert + text[after:], nil
+		place := all[at+begin-1].to
+		return text[:place] + insert + text[place:], nil
 	default:
 		return text[:all[at].from] + insert + text[all[at].from:], nil
 	}

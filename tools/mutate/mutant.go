@@ -119,10 +119,11 @@ func prepare(all texts, everything bool, only *regexp.Regexp) ([]*trial, error) 
 		if err != nil {
 			return nil, err
 		}
-		key := t.path
+		words := []string{t.path}
 		for _, token := range tokens(t.text) {
-			key += " " + token.text
+			words = append(words, token.text)
 		}
+		key := strings.Join(words, " ")
 		if seen[key] != "" && i >= len(written) {
 			continue // somebody has thought of it
 		}
