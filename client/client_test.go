@@ -534,7 +534,7 @@ func TestNoManagement(t *testing.T) {
 func TestStatusOfAHistory(t *testing.T) {
 	t.Parallel()
 	started := provider.OrchestrationStarted{Name: "O", Version: "1.2.0"}
-	failure := provider.Application{Kind: provider.AppCancelled, CancelReason: "r"}
+	failure := provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "r"}
 	base := client.Status{Instance: "i", Name: "O", Version: "1.2.0", ExecutionID: 3}
 	with := func(change func(*client.Status)) client.Status {
 		s := base
@@ -590,7 +590,7 @@ func TestStatusOfAHistory(t *testing.T) {
 func TestNotRegistered(t *testing.T) {
 	t.Parallel()
 	for resource, want := range map[string]bool{"Charge": true, "": false} {
-		err := &client.FailedError{Details: provider.Configuration{Kind: provider.Nondeterminism, Resource: resource, Message: new("text")}}
+		err := &client.FailedError{Details: provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: resource, Message: new("text")}}
 		if errors.Is(err, orchestration.ErrNotRegistered) != want {
 			t.Errorf("resource %q: %v", resource, err)
 		}

@@ -29,7 +29,7 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := provider.Event{EventID: 1, InstanceID: "i", ExecutionID: 1, DuroxideVersion: "0.1.32", Kind: provider.OrchestrationStarted{
-		Name: "O", Version: "1.0.0", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "a"}, {Name: "q", Data: "b"}},
+		Name: "O", Version: "1.0.0", CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "a"}, {Name: "q", Data: "b"}},
 	}}
 	set := provider.Event{EventID: 2, InstanceID: "i", ExecutionID: 1, DuroxideVersion: "0.1.32", Kind: provider.KeyValueSet{Key: "k", Value: "sieben"}}
 	if err := store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{

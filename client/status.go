@@ -76,7 +76,7 @@ func (e *FailedError) Unwrap() error {
 	if e.Cancelled() {
 		return orchestration.ErrCancelled
 	}
-	if c, ok := e.Details.(provider.Configuration); ok && c.Resource != "" {
+	if c, ok := e.Details.(provider.ConfigurationFailure); ok && c.Resource != "" {
 		return orchestration.ErrNotRegistered // a history that does not fit names no resource
 	}
 	if f := details.Failure(e.Details); f != nil {
@@ -89,7 +89,7 @@ func (e *FailedError) Unwrap() error {
 func (e *FailedError) Cancelled() bool { return cancelled(e.Details) }
 
 func cancelled(failure provider.ErrorDetails) bool {
-	application, ok := failure.(provider.Application)
+	application, ok := failure.(provider.ApplicationFailure)
 	return ok && application.Kind == provider.AppCancelled
 }
 

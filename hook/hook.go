@@ -134,9 +134,9 @@ var ErrCancelled = errors.New("the activity was cancelled")
 
 // NotRunError is how an activity fails whose function is not run.
 type NotRunError struct {
-	// Details are a [provider.Poison] for an activity that was fetched too often, a
-	// [provider.Configuration] for one that no worker has, and a [provider.Application] for one
-	// that has waited for longer than its StartTimeout.
+	// Details are a [provider.PoisonFailure] for an activity that was fetched too often, a
+	// [provider.ConfigurationFailure] for one that no worker has, and a [provider.ApplicationFailure] for one that has
+	// waited for longer than its StartTimeout.
 	Details provider.ErrorDetails
 }
 

@@ -233,8 +233,8 @@ func TestHistoriesOfCancellations(t *testing.T) {
 func wasCancelled(s *script) bool {
 	for _, event := range s.history {
 		if k, ok := event.Kind.(provider.OrchestrationFailed); ok {
-			d, ok := k.Details.(provider.Application)
-			return ok && d == provider.Application{Kind: provider.AppCancelled, CancelReason: "why"}
+			d, ok := k.Details.(provider.ApplicationFailure)
+			return ok && d == provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "why"}
 		}
 	}
 	return false

@@ -31,7 +31,7 @@ func TestFailurePropagation(t *testing.T) {
 	if !ok {
 		t.Fatalf("error %v", err)
 	}
-	want := provider.Application{Kind: provider.AppOrchestrationFailed, Message: "card declined"}
+	want := provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: "card declined"}
 	if diff := cmp.Diff(provider.ErrorDetails(want), failed.Details); diff != "" || failed.Cancelled() || failed.Instance != run.Instance() {
 		t.Errorf("%+v (-want +got):\n%s", failed, diff)
 	}

@@ -133,7 +133,7 @@ func causes(handle *replay.Handle) []error {
 	if f := details.Failure(recorded); f != nil {
 		return []error{f}
 	}
-	if d, ok := recorded.(provider.Application); ok && d.Kind == provider.AppCancelled {
+	if d, ok := recorded.(provider.ApplicationFailure); ok && d.Kind == provider.AppCancelled {
 		return []error{ErrCancelled}
 	}
 	return nil
@@ -142,7 +142,7 @@ func causes(handle *replay.Handle) []error {
 // heartbeat returns the last details that a failed activity had said; "" for none.
 func (f *Future[T]) heartbeat() string {
 	if c, ok := f.place.(called); ok {
-		if recorded, ok := c.Details().(provider.Application); ok {
+		if recorded, ok := c.Details().(provider.ApplicationFailure); ok {
 			return recorded.Heartbeat
 		}
 	}

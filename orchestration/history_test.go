@@ -143,7 +143,7 @@ func (s *script) message(step string) provider.WorkItem {
 	_, what, _ := strings.Cut(step, " ")
 	verb, text, _ := strings.Cut(what, " ")
 	text, heartbeat, _ := strings.Cut(text, " at ")
-	failure := provider.Application{Kind: provider.AppActivityFailed, Message: text, Heartbeat: heartbeat}
+	failure := provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: text, Heartbeat: heartbeat}
 	switch verb {
 	case "late":
 		verb, failure = "fails", details.StartedLate(time.Hour, 60_000)

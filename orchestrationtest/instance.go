@@ -114,7 +114,7 @@ func (e *Env) deliverMocked(in *instance, item provider.WorkItem) bool {
 	cancel, ok := item.(provider.CancelInstanceItem)
 	if ok && in.mock != nil && !e.cancelled[in.id] {
 		e.cancelled[in.id] = true
-		e.endMocked(*in.mock, "", &provider.Application{Kind: provider.AppCancelled, CancelReason: cancel.Reason})
+		e.endMocked(*in.mock, "", &provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: cancel.Reason})
 	}
 	if start, ok := item.(provider.StartOrchestrationItem); ok && in.mock != nil {
 		e.refuse(in, start)
@@ -157,7 +157,7 @@ func (e *Env) refuse(in *instance, start provider.StartOrchestrationItem) {
 	}
 	e.post(provider.SubOrchFailedItem{
 		ParentInstance: *start.ParentInstance, ParentID: *start.ParentID, ParentExecutionID: *start.ParentExecutionID,
-		Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: message},
+		Details: provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: message},
 	})
 }
 

@@ -101,7 +101,7 @@ func (e *Env) begin(item provider.ActivityExecuteItem, waited time.Duration) {
 		return
 	}
 	var result string
-	var failed *provider.Application
+	var failed *provider.ApplicationFailure
 	var takes time.Duration
 	if most := item.StartTimeoutMs; most > 0 && uint64(waited/time.Millisecond) > most {
 		failed = new(details.StartedLate(waited, most))
@@ -125,7 +125,7 @@ func (e *Env) begin(item provider.ActivityExecuteItem, waited time.Duration) {
 }
 
 // execute calls an activity's function, and says how long that takes.
-func (e *Env) execute(item provider.ActivityExecuteItem) (result string, failed *provider.Application, takes time.Duration) {
+func (e *Env) execute(item provider.ActivityExecuteItem) (result string, failed *provider.ApplicationFailure, takes time.Duration) {
 	fn, takes := e.activity(item)
 	heartbeat := item.Heartbeat
 	ctx := activity.NewContext(e.t.Context(), activity.Environment{
@@ -204,7 +204,7 @@ func (e *Env) startMocked(m *Mocked, item provider.StartOrchestrationItem) {
 }
 
 // endMocked tells the parent how the mock of a sub-orchestration ended.
-func (e *Env) endMocked(item provider.StartOrchestrationItem, result string, failed *provider.Application) {
+func (e *Env) endMocked(item provider.StartOrchestrationItem, result string, failed *provider.ApplicationFailure) {
 	if item.ParentInstance == nil {
 		return
 	}
@@ -220,10 +220,10 @@ func (e *Env) endMocked(item provider.StartOrchestrationItem, result string, fai
 }
 
 // invoke calls a function as a worker does, which turns a panic into a failure.
-func invoke(ctx context.Context, kind provider.AppErrorKind, panicked string, fn registry.ActivityFunc, input string) (result string, failed *provider.Application) {
+func invoke(ctx context.Context, kind provider.AppErrorKind, panicked string, fn registry.ActivityFunc, input string) (result string, failed *provider.ApplicationFailure) {
 	defer func() {
 		if value := recover(); value != nil {
-			failed = &provider.Application{Kind: kind, Message: panicked + fmt.Sprint(value)}
+			failed = &provider.ApplicationFailure{Kind: kind, Message: panicked + fmt.Sprint(value)}
 		}
 	}()
 	result, err := fn(ctx, input)

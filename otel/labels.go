@@ -104,13 +104,13 @@ func tries(attempt uint32) string {
 // errorType is a failure's, as metrics label it.
 func errorType(failure provider.ErrorDetails) string {
 	switch failure.(type) {
-	case provider.Application:
+	case provider.ApplicationFailure:
 		return "app_error"
-	case provider.Infrastructure:
+	case provider.InfrastructureFailure:
 		return "infrastructure_error"
-	case provider.Configuration:
+	case provider.ConfigurationFailure:
 		return "config_error"
-	case provider.Poison:
+	case provider.PoisonFailure:
 		return "poison"
 	}
 	return "unknown"
@@ -126,7 +126,7 @@ func outcome(err error) string {
 		return "cancelled"
 	}
 	if notRun, ok := errors.AsType[*hook.NotRunError](err); ok {
-		if _, poison := notRun.Details.(provider.Poison); poison {
+		if _, poison := notRun.Details.(provider.PoisonFailure); poison {
 			return ""
 		}
 		return "config_error"

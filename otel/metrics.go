@@ -177,11 +177,11 @@ func (m *metrics) failed(ctx context.Context, name, version attribute.KeyValue, 
 	category := attribute.String("error_category", failure.Category())
 	m.orchestrations.failures.add(ctx, 1, name, version, attribute.String("error_type", errorType(failure)), category)
 	switch failure.(type) {
-	case provider.Infrastructure:
+	case provider.InfrastructureFailure:
 		m.orchestrations.infrastructure.add(ctx, 1, name, category)
-	case provider.Configuration:
+	case provider.ConfigurationFailure:
 		m.orchestrations.configuration.add(ctx, 1, name, category)
-	case provider.Poison:
+	case provider.PoisonFailure:
 		m.orchestrations.poison.add(ctx, 1)
 	}
 }

@@ -272,14 +272,14 @@ func work(t *testing.T, store provider.Provider, telemetry hook.Hook) {
 // suffer tells of what is hard to bring about.
 func suffer(telemetry hook.Hook) {
 	ctx := context.Background()
-	for _, failure := range []provider.ErrorDetails{provider.Infrastructure{}, provider.Configuration{}, provider.Poison{}} {
+	for _, failure := range []provider.ErrorDetails{provider.InfrastructureFailure{}, provider.ConfigurationFailure{}, provider.PoisonFailure{}} {
 		telemetry.Turn(ctx, hook.Turn{Orchestration: "Broken", ExecutionID: 1}).Ended(hook.TurnEnd{
 			Committed: true, Status: provider.StatusFailed, Failure: failure,
 		})
 	}
 	for i, err := range []error{
 		provider.Retryable("read", "", nil), fmt.Errorf("late: %w", hook.ErrCancelled),
-		&hook.NotRunError{Details: provider.Configuration{}}, &hook.NotRunError{Details: provider.Poison{}},
+		&hook.NotRunError{Details: provider.ConfigurationFailure{}}, &hook.NotRunError{Details: provider.PoisonFailure{}},
 	} {
 		a := hook.Activity{Name: "Broken", Attempt: uint32(i + 1)}
 		if i == 1 {

@@ -21,8 +21,8 @@ func TestTextsApart(t *testing.T) {
 		"a mark before it":    {OrchestrationStarted{Name: apartMark, Version: "1", Input: long}, false},
 		"short":               {ActivityCompleted{Result: "short"}, false},
 		"a mark":              {ActivityCompleted{Result: apartMark}, false},
-		"carried":             {OrchestrationStarted{Name: "A", Version: "1", CarryForwardEvents: []Pair{{"q", long}}}, true},
-		"within an error":     {ActivityFailed{Details: Application{Kind: AppOrchestrationFailed, Message: long}}, true},
+		"carried":             {OrchestrationStarted{Name: "A", Version: "1", CarryForwardEvents: []CarriedMessage{{"q", long}}}, true},
+		"within an error":     {ActivityFailed{Details: ApplicationFailure{Kind: AppOrchestrationFailed, Message: long}}, true},
 		"nothing that is any": {ActivityCompleted{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -283,21 +283,21 @@ func (i ContinueAsNewItem) fields(c *codec) WorkItem {
 
 // Failures.
 
-func (d Infrastructure) fields(c *codec) ErrorDetails {
+func (d InfrastructureFailure) fields(c *codec) ErrorDetails {
 	c.text("operation", &d.Operation)
 	c.text("message", &d.Message)
 	c.flag("retryable", &d.Retryable)
 	return d
 }
 
-func (d Configuration) fields(c *codec) ErrorDetails {
+func (d ConfigurationFailure) fields(c *codec) ErrorDetails {
 	c.configurationKind("kind", &d.Kind)
 	c.text("resource", &d.Resource)
 	c.nullableText("message", &d.Message)
 	return d
 }
 
-func (d Application) fields(c *codec) ErrorDetails {
+func (d ApplicationFailure) fields(c *codec) ErrorDetails {
 	c.applicationKind("kind", &d.Kind, &d.CancelReason)
 	c.text("message", &d.Message)
 	c.flag("retryable", &d.Retryable)
@@ -308,7 +308,7 @@ func (d Application) fields(c *codec) ErrorDetails {
 	return d
 }
 
-func (d Poison) fields(c *codec) ErrorDetails {
+func (d PoisonFailure) fields(c *codec) ErrorDetails {
 	c.count("attempt_count", &d.AttemptCount)
 	c.count("max_attempts", &d.MaxAttempts)
 	c.messageType("message_type", &d.MessageType)

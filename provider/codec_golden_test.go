@@ -125,7 +125,7 @@ func TestGoldenIsComplete(t *testing.T) {
 	}
 	for _, details := range goldenErrorDetails() {
 		seen["isErrorDetails"] = append(seen["isErrorDetails"], typeName(details))
-		if poison, ok := details.(provider.Poison); ok {
+		if poison, ok := details.(provider.PoisonFailure); ok {
 			seen["isPoisonMessageType"] = append(seen["isPoisonMessageType"], typeName(poison.MessageType))
 		}
 	}

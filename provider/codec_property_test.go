@@ -142,7 +142,7 @@ func closedSets() map[reflect.Type][]reflect.Type {
 	}
 	for _, details := range goldenErrorDetails() {
 		add(reflect.TypeFor[provider.ErrorDetails](), details)
-		if poison, ok := details.(provider.Poison); ok {
+		if poison, ok := details.(provider.PoisonFailure); ok {
 			add(reflect.TypeFor[provider.PoisonMessageType](), poison.MessageType)
 		}
 	}
@@ -206,9 +206,9 @@ func (g generator) fill(t *rapid.T, v reflect.Value) {
 // settle gives names out of a fixed set one of their values.
 func settle(t *rapid.T, value any) {
 	switch d := value.(type) {
-	case *provider.Configuration:
+	case *provider.ConfigurationFailure:
 		d.Kind = provider.Nondeterminism
-	case *provider.Application:
+	case *provider.ApplicationFailure:
 		d.Kind = rapid.SampledFrom([]provider.AppErrorKind{
 			provider.AppActivityFailed, provider.AppOrchestrationFailed, provider.AppPanicked, provider.AppCancelled,
 		}).Draw(t, "kind")
@@ -262,10 +262,10 @@ func model(v reflect.Value) any {
 		v = v.Elem()
 	}
 	switch value := v.Interface().(type) {
-	case provider.Pair:
+	case provider.CarriedMessage:
 		return []any{value.Name, value.Data}
 	case provider.ErrorDetails:
-		return map[string]any{v.Type().Name(): members(v)}
+		return map[string]any{strings.TrimSuffix(v.Type().Name(), "Failure"): members(v)}
 	case provider.PoisonMessageType:
 		name := strings.TrimPrefix(v.Type().Name(), "Poison")
 		if name == "Deserialization" {

@@ -196,8 +196,8 @@ func (r *reader) number(limit uint64) uint64 {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // pairs reads [["name","data"],…]. An empty list is nil.
-func (r *reader) pairs() []Pair {
-	var pairs []Pair
+func (r *reader) pairs() []CarriedMessage {
+	var pairs []CarriedMessage
 	r.open('[')
 	for r.err == nil && !r.next(']') {
 		if pairs != nil {
@@ -205,7 +205,7 @@ func (r *reader) pairs() []Pair {
 			r.space()
 		}
 		r.open('[')
-		var pair Pair
+		var pair CarriedMessage
 		pair.Name = r.text()
 		r.expect(',')
 		r.space()

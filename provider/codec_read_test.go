@@ -74,7 +74,7 @@ func TestDecodeEventAccepts(t *testing.T) {
 		"details before type": {
 			failed, "", `{"details":{"Application":{"retryable":true,"message":"m","kind":{"Cancelled":{"reason":"r"}}}},` +
 				`"type":"ActivityFailed","duroxide_version":"0.1.26","timestamp_ms":5,"execution_id":1,"instance_id":"i","event_id":2}`,
-			kindOf(provider.ActivityFailed{Details: provider.Application{
+			kindOf(provider.ActivityFailed{Details: provider.ApplicationFailure{
 				Kind: provider.AppCancelled, CancelReason: "r", Message: "m", Retryable: true,
 			}}),
 		},
@@ -101,32 +101,32 @@ func TestDecodeEventAccepts(t *testing.T) {
 		"parent stamp null": {
 			started, `"parent_id":null`, `"parent_id":null,"parent_execution_id":null`,
 			kindOf(provider.OrchestrationStarted{
-				Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}},
+				Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "m"}},
 			}),
 		},
 		"parent stamp out of order": {
 			started, `"name"`, `"parent_execution_id":3,"name"`,
 			kindOf(provider.OrchestrationStarted{
 				Name: "n", Version: "1", Input: "x", ParentExecutionID: new(uint64(3)),
-				CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}},
+				CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "m"}},
 			}),
 		},
 		"pairs with white space": {started, `[["q","m"]]`, "[ [ \"q\" ,\n\"m\" ] , [\"\",\"\"] ]", kindOf(provider.OrchestrationStarted{
-			Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}, {}},
+			Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "m"}, {}},
 		})},
 		"default on read":       {keySet, `,"last_updated_at_ms":7`, ``, kindOf(provider.KeyValueSet{Key: "k", Value: "v"})},
 		"custom status missing": {completed, `"ActivityCompleted","result":"x"`, `"CustomStatusUpdated"`, kindOf(provider.CustomStatusUpdated{})},
 		"unknown key in details": {
 			failed, `"retryable":false`, `"retryable":false,"new":[]`,
-			kindOf(provider.ActivityFailed{Details: provider.Application{Kind: provider.AppPanicked, Message: "m"}}),
+			kindOf(provider.ActivityFailed{Details: provider.ApplicationFailure{Kind: provider.AppPanicked, Message: "m"}}),
 		},
 		"nullable missing in details": {
 			misfit, `,"message":"m"`, ``,
-			kindOf(provider.ActivityFailed{Details: provider.Configuration{Kind: provider.Nondeterminism, Resource: "r"}}),
+			kindOf(provider.ActivityFailed{Details: provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: "r"}}),
 		},
 		"unknown key in an error kind": {
 			cancelled, `"reason":"r"`, `"new":1,"reason":"r"`,
-			kindOf(provider.ActivityFailed{Details: provider.Application{
+			kindOf(provider.ActivityFailed{Details: provider.ApplicationFailure{
 				Kind: provider.AppCancelled, CancelReason: "r", Message: "m",
 			}}),
 		},

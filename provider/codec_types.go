@@ -175,7 +175,7 @@ func (c *codec) optionalNumber(key string, p **uint64) {
 }
 
 // pairs is a list whose missing key means an empty one. null is an error.
-func (c *codec) pairs(key string, p *[]Pair) {
+func (c *codec) pairs(key string, p *[]CarriedMessage) {
 	if c.writing {
 		c.w.key(key)
 		c.w.pairs(*p)
@@ -186,7 +186,7 @@ func (c *codec) pairs(key string, p *[]Pair) {
 
 // optionalPairs is a list that is left out when empty. The reference writes an empty
 // one in one place; it reads like none.
-func (c *codec) optionalPairs(key string, p *[]Pair) {
+func (c *codec) optionalPairs(key string, p *[]CarriedMessage) {
 	switch {
 	case !c.writing && c.present(key):
 		*p = c.r.pairs()

@@ -25,7 +25,7 @@ func goldenEvents() map[string]provider.Event {
 		e.SourceEventID = new(uint64(2))
 		return e
 	}
-	declined := provider.Application{Kind: provider.AppActivityFailed, Message: "card declined"}
+	declined := provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "card declined"}
 	return map[string]provider.Event{
 		"OrchestrationStarted (root)": event(1, provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: `{"sku":7}`,
@@ -33,7 +33,7 @@ func goldenEvents() map[string]provider.Event {
 		"OrchestrationStarted (all fields)": event(1, provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x",
 			ParentInstance: new("root"), ParentID: new(uint64(4)),
-			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
+			CarryForwardEvents:  []provider.CarriedMessage{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
 		}),
 		"OrchestrationStarted (child, execution 1, 0.1.32)": stamped(provider.Event{
@@ -46,7 +46,7 @@ func goldenEvents() map[string]provider.Event {
 			EventID: 1, InstanceID: "root::sub::4", ExecutionID: 2, Kind: provider.OrchestrationStarted{
 				Name: "Ship", Version: "1.0.0", Input: "y",
 				ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(1)),
-				CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
+				CarryForwardEvents:  []provider.CarriedMessage{{Name: "inbox", Data: "m1"}},
 				InitialCustomStatus: new("50%"),
 			},
 		}),
@@ -98,7 +98,7 @@ func goldenEvents() map[string]provider.Event {
 		}),
 		"KeyValueSet": event(4, provider.KeyValueSet{Key: "k", Value: "v", LastUpdatedAtMs: 1760000000000}),
 		"ActivityFailed (cancelled)": answer(3, provider.ActivityFailed{
-			Details: provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
+			Details: provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "user"},
 		}),
 		"ActivityCompleted (every escape, and what stays raw)": answer(3, provider.ActivityCompleted{
 			Result: "\"\\\b\f\n\r\t\x00\x1f/<>&\x7f\u2028\u2029é😀",
@@ -118,7 +118,7 @@ func stamped(e provider.Event) provider.Event {
 
 // goldenWorkItems are the values of testdata/workitems.golden.
 func goldenWorkItems() map[string]provider.WorkItem {
-	declined := provider.Application{Kind: provider.AppActivityFailed, Message: "card declined"}
+	declined := provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "card declined"}
 	return map[string]provider.WorkItem{
 		"StartOrchestration (root)": provider.StartOrchestrationItem{
 			Instance: "order-42", Orchestration: "Order", Input: "x", ExecutionID: 1,
@@ -161,7 +161,7 @@ func goldenWorkItems() map[string]provider.WorkItem {
 		},
 		"ContinueAsNew (all fields)": provider.ContinueAsNewItem{
 			Instance: "order-42", Orchestration: "Order", Input: "x", Version: new("2.0.0"),
-			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
+			CarryForwardEvents:  []provider.CarriedMessage{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
 		},
 		"StartOrchestration (headers)": provider.StartOrchestrationItem{
@@ -193,33 +193,33 @@ func goldenWorkItems() map[string]provider.WorkItem {
 
 // goldenErrorDetails are the values of testdata/errordetails.golden.
 func goldenErrorDetails() map[string]provider.ErrorDetails {
-	poison := func(message provider.PoisonMessageType, text string) provider.Poison {
-		return provider.Poison{AttemptCount: 11, MaxAttempts: 10, MessageType: message, Message: text}
+	poison := func(message provider.PoisonMessageType, text string) provider.PoisonFailure {
+		return provider.PoisonFailure{AttemptCount: 11, MaxAttempts: 10, MessageType: message, Message: text}
 	}
 	return map[string]provider.ErrorDetails{
-		"Infrastructure": provider.Infrastructure{Operation: "ack", Message: "db down", Retryable: true},
-		"Configuration (no message)": provider.Configuration{
+		"Infrastructure": provider.InfrastructureFailure{Operation: "ack", Message: "db down", Retryable: true},
+		"Configuration (no message)": provider.ConfigurationFailure{
 			Kind: provider.Nondeterminism, Resource: "r",
 		},
-		"Configuration (message)": provider.Configuration{
+		"Configuration (message)": provider.ConfigurationFailure{
 			Kind: provider.Nondeterminism, Resource: "r", Message: new("m"),
 		},
-		"Application (activity failed)": provider.Application{
+		"Application (activity failed)": provider.ApplicationFailure{
 			Kind: provider.AppActivityFailed, Message: "card declined",
 		},
-		"Application (orchestration failed)": provider.Application{
+		"Application (orchestration failed)": provider.ApplicationFailure{
 			Kind: provider.AppOrchestrationFailed, Message: "m", Retryable: true,
 		},
-		"Application (panicked)": provider.Application{
+		"Application (panicked)": provider.ApplicationFailure{
 			Kind: provider.AppPanicked, Message: "index out of range",
 		},
-		"Application (failure of a kind)": provider.Application{
+		"Application (failure of a kind)": provider.ApplicationFailure{
 			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
 		},
-		"Application (heartbeat)": provider.Application{
+		"Application (heartbeat)": provider.ApplicationFailure{
 			Kind: provider.AppActivityFailed, Message: "connection reset", Heartbeat: `{"rows":700}`,
 		},
-		"Application (cancelled)": provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
+		"Application (cancelled)": provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "user"},
 		"Poison (orchestration)":  poison(provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}, "[]"),
 		"Poison (activity)": poison(provider.PoisonActivity{
 			Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2,
@@ -227,7 +227,7 @@ func goldenErrorDetails() map[string]provider.ErrorDetails {
 		"Poison (deserialization)": poison(provider.PoisonDeserialization{
 			Instance: "i", ExecutionID: 1, Error: "e",
 		}, "e"),
-		"Poison (largest counts)": provider.Poison{
+		"Poison (largest counts)": provider.PoisonFailure{
 			AttemptCount: math.MaxUint32, MessageType: provider.PoisonOrchestration{},
 		},
 	}

@@ -28,10 +28,10 @@ var (
 		SubOrchCompletedItem{}, SubOrchFailedItem{}, CancelInstanceItem{}, ContinueAsNewItem{})
 
 	errorDetails = map[string]ErrorDetails{
-		"Infrastructure": Infrastructure{},
-		"Configuration":  Configuration{},
-		"Application":    Application{},
-		"Poison":         Poison{},
+		"Infrastructure": InfrastructureFailure{},
+		"Configuration":  ConfigurationFailure{},
+		"Application":    ApplicationFailure{},
+		"Poison":         PoisonFailure{},
 	}
 
 	messageTypes = map[string]PoisonMessageType{
@@ -149,19 +149,19 @@ func (c *codec) workItem(item WorkItem) WorkItem {
 // errorDetails is eventKind for failures.
 func (c *codec) errorDetails(details ErrorDetails) ErrorDetails {
 	switch d := details.(type) {
-	case Infrastructure:
+	case InfrastructureFailure:
 		return d.fields(c.variant("Infrastructure"))
-	case Configuration:
+	case ConfigurationFailure:
 		return d.fields(c.variant("Configuration"))
-	case Application:
+	case ApplicationFailure:
 		return d.fields(c.variant("Application"))
-	case Poison:
+	case PoisonFailure:
 		return d.fields(c.variant("Poison"))
 	}
 	return nil
 }
 
-// poisonMessage is eventKind for the subject of a Poison failure.
+// poisonMessage is eventKind for the subject of a PoisonFailure.
 func (c *codec) poisonMessage(message PoisonMessageType) PoisonMessageType {
 	switch m := message.(type) {
 	case PoisonOrchestration:

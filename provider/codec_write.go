@@ -82,7 +82,7 @@ func (w *writer) number(n uint64) { w.buf = strconv.AppendUint(w.buf, n, 10) }
 
 func (w *writer) flag(b bool) { w.buf = strconv.AppendBool(w.buf, b) }
 
-func (w *writer) pairs(pairs []Pair) {
+func (w *writer) pairs(pairs []CarriedMessage) {
 	w.raw("[")
 	for i, pair := range pairs {
 		if i > 0 {

@@ -69,7 +69,7 @@ func TestEncodeReplacesInvalidUTF8(t *testing.T) {
 	// Names of queues and the envelope are no exception.
 	data, err := provider.EncodeEvent(provider.Event{
 		InstanceID: "\xff", DuroxideVersion: "\xff",
-		Kind: provider.OrchestrationStarted{CarryForwardEvents: []provider.Pair{{Name: "\xff", Data: "\xff"}}},
+		Kind: provider.OrchestrationStarted{CarryForwardEvents: []provider.CarriedMessage{{Name: "\xff", Data: "\xff"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestEncodeReplacesInvalidUTF8(t *testing.T) {
 // TestEncodeEmptyLists shows that nil and an empty list are the same.
 func TestEncodeEmptyLists(t *testing.T) {
 	t.Parallel()
-	for _, list := range [][]provider.Pair{nil, {}} {
+	for _, list := range [][]provider.CarriedMessage{nil, {}} {
 		data, err := provider.EncodeEvent(provider.Event{Kind: provider.OrchestrationStarted{CarryForwardEvents: list}})
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestEncodeEmptyLists(t *testing.T) {
 func TestEncodeCancelReasonOnlyForCancellations(t *testing.T) {
 	t.Parallel()
 	data, err := provider.EncodeEvent(provider.Event{Kind: provider.ActivityFailed{
-		Details: provider.Application{Kind: provider.AppPanicked, CancelReason: "lost", Message: "m"},
+		Details: provider.ApplicationFailure{Kind: provider.AppPanicked, CancelReason: "lost", Message: "m"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,15 +150,15 @@ func TestEncodeEventRejects(t *testing.T) {
 		"no details":       {failure(nil), "no error details"},
 		"orchestration's":  {provider.OrchestrationFailed{}, "no error details"},
 		"child's":          {provider.SubOrchestrationFailed{}, "no error details"},
-		"details' pointer": {failure(&provider.Infrastructure{}), "unknown error details of type *provider.Infrastructure" + byValue},
-		"details' nil":     {failure((*provider.Poison)(nil)), "unknown error details of type *provider.Poison" + byValue},
-		"no error kind":    {failure(provider.Application{}), `unknown error kind ""`},
-		"new error kind":   {failure(provider.Application{Kind: "Exploded"}), `unknown error kind "Exploded"`},
-		"no config kind":   {failure(provider.Configuration{}), `unknown configuration kind ""`},
-		"config kind":      {failure(provider.Configuration{Kind: "x"}), `unknown configuration kind "x"`},
-		"no message type":  {failure(provider.Poison{}), "no message type"},
+		"details' pointer": {failure(&provider.InfrastructureFailure{}), "unknown error details of type *provider.InfrastructureFailure" + byValue},
+		"details' nil":     {failure((*provider.PoisonFailure)(nil)), "unknown error details of type *provider.PoisonFailure" + byValue},
+		"no error kind":    {failure(provider.ApplicationFailure{}), `unknown error kind ""`},
+		"new error kind":   {failure(provider.ApplicationFailure{Kind: "Exploded"}), `unknown error kind "Exploded"`},
+		"no config kind":   {failure(provider.ConfigurationFailure{}), `unknown configuration kind ""`},
+		"config kind":      {failure(provider.ConfigurationFailure{Kind: "x"}), `unknown configuration kind "x"`},
+		"no message type":  {failure(provider.PoisonFailure{}), "no message type"},
 		"message pointer": {
-			failure(provider.Poison{MessageType: &provider.PoisonActivity{}}),
+			failure(provider.PoisonFailure{MessageType: &provider.PoisonActivity{}}),
 			"unknown message type of type *provider.PoisonActivity" + byValue,
 		},
 	} {

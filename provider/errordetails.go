@@ -6,7 +6,7 @@ import (
 )
 
 // ErrorDetails is a failure as histories and messages carry it: one of
-// [Infrastructure], [Configuration], [Application] and [Poison], held by value.
+// [InfrastructureFailure], [ConfigurationFailure], [ApplicationFailure] and [PoisonFailure], held by value.
 type ErrorDetails interface {
 	// Category is the variant's name in lower case, as in metric labels.
 	Category() string
@@ -18,27 +18,28 @@ type ErrorDetails interface {
 	isErrorDetails()
 }
 
-// Infrastructure is a failure of the store.
-type Infrastructure struct {
+// InfrastructureFailure is a failure of the store.
+type InfrastructureFailure struct {
 	Operation, Message string
 	Retryable          bool
 }
 
-// Nondeterminism is the only kind of a Configuration failure.
+// Nondeterminism is the only kind of a [ConfigurationFailure].
 const Nondeterminism = "Nondeterminism"
 
-// Configuration is a failure because the code does not fit the recorded history, or because no worker has the code.
-type Configuration struct {
+// ConfigurationFailure is a failure because the code does not fit the recorded history, or because no worker has the
+// code.
+type ConfigurationFailure struct {
 	// Kind is [Nondeterminism].
 	Kind     string
 	Resource string
 	Message  *string
 }
 
-// AppErrorKind says where an Application failure came from.
+// AppErrorKind says where an [ApplicationFailure] came from.
 type AppErrorKind string
 
-// The kinds of an [Application] failure.
+// The kinds of an [ApplicationFailure].
 const (
 	AppActivityFailed      AppErrorKind = "ActivityFailed"
 	AppOrchestrationFailed AppErrorKind = "OrchestrationFailed"
@@ -46,8 +47,8 @@ const (
 	AppCancelled           AppErrorKind = "Cancelled"
 )
 
-// Application is a failure of user code.
-type Application struct {
+// ApplicationFailure is a failure of user code.
+type ApplicationFailure struct {
 	Kind AppErrorKind
 	// CancelReason belongs to AppCancelled.
 	CancelReason string
@@ -63,8 +64,8 @@ type Application struct {
 	Heartbeat string
 }
 
-// Poison is the failure of work that was fetched more often than allowed.
-type Poison struct {
+// PoisonFailure is the failure of work that was fetched more often than allowed.
+type PoisonFailure struct {
 	AttemptCount, MaxAttempts uint32
 	MessageType               PoisonMessageType
 	// Message is the work as JSON, or the error. A line before the JSON says what the work is and how its last
@@ -101,42 +102,42 @@ func (PoisonOrchestration) isPoisonMessageType()   {}
 func (PoisonActivity) isPoisonMessageType()        {}
 func (PoisonDeserialization) isPoisonMessageType() {}
 
-func (Infrastructure) isErrorDetails() {}
-func (Configuration) isErrorDetails()  {}
-func (Application) isErrorDetails()    {}
-func (Poison) isErrorDetails()         {}
+func (InfrastructureFailure) isErrorDetails() {}
+func (ConfigurationFailure) isErrorDetails()  {}
+func (ApplicationFailure) isErrorDetails()    {}
+func (PoisonFailure) isErrorDetails()         {}
 
 // Category implements [ErrorDetails].
-func (Infrastructure) Category() string { return "infrastructure" }
+func (InfrastructureFailure) Category() string { return "infrastructure" }
 
 // Category implements [ErrorDetails].
-func (Configuration) Category() string { return "configuration" }
+func (ConfigurationFailure) Category() string { return "configuration" }
 
 // Category implements [ErrorDetails].
-func (Application) Category() string { return "application" }
+func (ApplicationFailure) Category() string { return "application" }
 
 // Category implements [ErrorDetails].
-func (Poison) Category() string { return "poison" }
+func (PoisonFailure) Category() string { return "poison" }
 
 // IsRetryable implements [ErrorDetails].
-func (d Infrastructure) IsRetryable() bool { return d.Retryable }
+func (d InfrastructureFailure) IsRetryable() bool { return d.Retryable }
 
 // IsRetryable implements [ErrorDetails].
-func (Configuration) IsRetryable() bool { return false }
+func (ConfigurationFailure) IsRetryable() bool { return false }
 
 // IsRetryable implements [ErrorDetails].
-func (d Application) IsRetryable() bool { return d.Retryable }
+func (d ApplicationFailure) IsRetryable() bool { return d.Retryable }
 
 // IsRetryable implements [ErrorDetails].
-func (Poison) IsRetryable() bool { return false }
+func (PoisonFailure) IsRetryable() bool { return false }
 
 // DisplayMessage implements [ErrorDetails].
-func (d Infrastructure) DisplayMessage() string {
+func (d InfrastructureFailure) DisplayMessage() string {
 	return fmt.Sprintf("infrastructure:%s: %s", d.Operation, d.Message)
 }
 
 // DisplayMessage implements [ErrorDetails].
-func (d Configuration) DisplayMessage() string {
+func (d ConfigurationFailure) DisplayMessage() string {
 	switch {
 	case d.Message == nil:
 		return "nondeterministic in " + d.Resource
@@ -147,7 +148,7 @@ func (d Configuration) DisplayMessage() string {
 }
 
 // DisplayMessage implements [ErrorDetails].
-func (d Application) DisplayMessage() string {
+func (d ApplicationFailure) DisplayMessage() string {
 	switch d.Kind {
 	case AppCancelled:
 		return "canceled: " + d.CancelReason
@@ -160,7 +161,7 @@ func (d Application) DisplayMessage() string {
 }
 
 // DisplayMessage implements [ErrorDetails].
-func (d Poison) DisplayMessage() string {
+func (d PoisonFailure) DisplayMessage() string {
 	limit := fmt.Sprintf("%d attempts (max %d)", d.AttemptCount, d.MaxAttempts)
 	switch m := d.MessageType.(type) {
 	case PoisonOrchestration:
@@ -175,7 +176,7 @@ func (d Poison) DisplayMessage() string {
 }
 
 // line is the line before the JSON in Message, after a colon; empty when there is none.
-func (d Poison) line() string {
+func (d PoisonFailure) line() string {
 	line, work, ok := strings.Cut(d.Message, "\n")
 	if !ok || strings.HasPrefix(line, "[") || strings.HasPrefix(line, "{") || !strings.HasPrefix(work, "[") && !strings.HasPrefix(work, "{") {
 		return ""

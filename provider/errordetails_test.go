@@ -9,11 +9,11 @@ import (
 // TestErrorDetails is the tables of §3.4.
 func TestErrorDetails(t *testing.T) {
 	t.Parallel()
-	poison := func(message provider.PoisonMessageType) provider.Poison {
-		return provider.Poison{AttemptCount: 11, MaxAttempts: 10, MessageType: message, Message: "m"}
+	poison := func(message provider.PoisonMessageType) provider.PoisonFailure {
+		return provider.PoisonFailure{AttemptCount: 11, MaxAttempts: 10, MessageType: message, Message: "m"}
 	}
-	application := func(kind provider.AppErrorKind) provider.Application {
-		return provider.Application{Kind: kind, CancelReason: "user", Message: "card declined"}
+	application := func(kind provider.AppErrorKind) provider.ApplicationFailure {
+		return provider.ApplicationFailure{Kind: kind, CancelReason: "user", Message: "card declined"}
 	}
 	for name, test := range map[string]struct {
 		details   provider.ErrorDetails
@@ -22,27 +22,27 @@ func TestErrorDetails(t *testing.T) {
 		message   string
 	}{
 		"infrastructure, retryable": {
-			provider.Infrastructure{Operation: "ack", Message: "db down", Retryable: true},
+			provider.InfrastructureFailure{Operation: "ack", Message: "db down", Retryable: true},
 			"infrastructure", true, "infrastructure:ack: db down",
 		},
 		"infrastructure, permanent": {
-			provider.Infrastructure{Operation: "ack", Message: "db down"},
+			provider.InfrastructureFailure{Operation: "ack", Message: "db down"},
 			"infrastructure", false, "infrastructure:ack: db down",
 		},
 		"configuration with a message": {
-			provider.Configuration{Kind: provider.Nondeterminism, Message: new("m")},
+			provider.ConfigurationFailure{Kind: provider.Nondeterminism, Message: new("m")},
 			"configuration", false, "nondeterministic: m",
 		},
 		"configuration about code that no worker has": {
-			provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
+			provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
 			"configuration", false, "m",
 		},
 		"configuration with an empty message": {
-			provider.Configuration{Kind: provider.Nondeterminism, Message: new("")},
+			provider.ConfigurationFailure{Kind: provider.Nondeterminism, Message: new("")},
 			"configuration", false, "nondeterministic: ",
 		},
 		"configuration without a message": {
-			provider.Configuration{Kind: provider.Nondeterminism, Resource: "r"},
+			provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: "r"},
 			"configuration", false, "nondeterministic in r",
 		},
 		"cancelled":            {application(provider.AppCancelled), "application", false, "canceled: user"},
@@ -50,21 +50,21 @@ func TestErrorDetails(t *testing.T) {
 		"activity failed":      {application(provider.AppActivityFailed), "application", false, "card declined"},
 		"orchestration failed": {application(provider.AppOrchestrationFailed), "application", false, "card declined"},
 		"kind of a newer build": {
-			provider.Application{Kind: "Exploded", Message: "m", Retryable: true}, "application", true, "m",
+			provider.ApplicationFailure{Kind: "Exploded", Message: "m", Retryable: true}, "application", true, "m",
 		},
 		"poisoned orchestration": {
 			poison(provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}),
 			"poison", false, "poison: orchestration i exceeded 11 attempts (max 10)",
 		},
 		"poisoned, with a line that says more": {
-			provider.Poison{
+			provider.PoisonFailure{
 				AttemptCount: 11, MaxAttempts: 10, Message: `orchestration "O"; last error: e` + "\n[{}]",
 				MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
 			},
 			"poison", false, `poison: orchestration i exceeded 11 attempts (max 10): orchestration "O"; last error: e`,
 		},
 		"poisoned, with JSON on several lines": {
-			provider.Poison{
+			provider.PoisonFailure{
 				AttemptCount: 11, MaxAttempts: 10, Message: "[\n{}\n]",
 				MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
 			},

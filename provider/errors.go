@@ -26,8 +26,8 @@ func (e *Error) Error() string { return e.Operation + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Infrastructure returns the error in the form that histories record.
-func (e *Error) Infrastructure() Infrastructure {
-	return Infrastructure{Operation: e.Operation, Message: e.Message, Retryable: e.Retryable}
+func (e *Error) Infrastructure() InfrastructureFailure {
+	return InfrastructureFailure{Operation: e.Operation, Message: e.Message, Retryable: e.Retryable}
 }
 
 // Why a call failed. Match them with errors.Is. The text of an [*Error] that wraps one of them begins with the phrase

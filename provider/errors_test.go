@@ -25,7 +25,7 @@ func TestErrorText(t *testing.T) {
 	if errors.Unwrap(provider.Permanent("read", "m", nil)) != nil {
 		t.Error("an error without a cause has one")
 	}
-	want := provider.Infrastructure{
+	want := provider.InfrastructureFailure{
 		Operation: "ack_work_item", Message: "transaction was rolled back", Retryable: true,
 	}
 	if diff := cmp.Diff(want, err.Infrastructure()); diff != "" {

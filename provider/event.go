@@ -32,9 +32,9 @@ type EventKind interface {
 	isEventKind()
 }
 
-// Pair is a carried-forward message: a queue name and its data, in JSON the
+// CarriedMessage is a carried-forward message: a queue name and its data, in JSON the
 // array ["name","data"].
-type Pair struct {
+type CarriedMessage struct {
 	Name, Data string
 }
 
@@ -51,7 +51,7 @@ type (
 		// versions before 0.1.30.
 		ParentExecutionID *uint64
 		// CarryForwardEvents are messages the previous execution did not consume.
-		CarryForwardEvents []Pair
+		CarryForwardEvents []CarriedMessage
 		// InitialCustomStatus is the previous execution's last custom status.
 		InitialCustomStatus *string
 		// DroppedMessages counts the messages that all earlier executions dropped at their ends, see

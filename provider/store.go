@@ -15,31 +15,31 @@ type Store interface {
 	Provider
 	Admin
 
-	// Take locks work that is ready, several activities in one call. If there is none, it may wait for
-	// [TakeParams].Wait. Each lock is atomic by itself.
+	// Claim locks work that is ready, several activities in one call. If there is none, it may wait for
+	// [ClaimParams].Wait. Each lock is atomic by itself.
 	//
 	// Errors: those of the two fetches. Work that was locked before an error is given back, or stays locked until its
 	// lease ends.
-	Take(ctx context.Context, params TakeParams) (Taken, error)
+	Claim(ctx context.Context, params ClaimParams) (Claimed, error)
 
-	// AckTurnAndTake is [Provider].AckOrchestrationItem followed by Take, each atomic by itself. If the taking fails,
-	// the commit and what was taken before stay, and [Taken].Err says why. Errors: those of the acknowledgement;
+	// AckTurnAndClaim is [Provider].AckOrchestrationItem followed by Claim, each atomic by itself. If the taking fails,
+	// the commit and what was taken before stay, and [Claimed].Err says why. Errors: those of the acknowledgement;
 	// nothing is taken then.
-	AckTurnAndTake(ctx context.Context, ack AckOrchestrationParams, params TakeParams) (Taken, error)
+	AckTurnAndClaim(ctx context.Context, ack AckOrchestrationParams, params ClaimParams) (Claimed, error)
 
-	// AckWorkAndTake is [Provider].AckWorkItem for each of acks, in order, followed by Take, each atomic by itself.
+	// AckWorkAndClaim is [Provider].AckWorkItem for each of acks, in order, followed by Claim, each atomic by itself.
 	// outcomes has the outcome of each acknowledgement, in the same order: nil or the error of AckWorkItem. A failing
 	// acknowledgement prevents neither the others nor the taking. If the taking fails, what was committed and taken
-	// before stays, and [Taken].Err says why.
+	// before stays, and [Claimed].Err says why.
 	//
 	// Errors: [ErrInvalidArgument] for params, before anything is committed; errors of the store, after which none,
 	// some or all acknowledgements were committed. Repeating an acknowledgement that was committed returns
 	// [ErrInvalidLockToken]. After an error nothing was taken.
-	AckWorkAndTake(ctx context.Context, acks []WorkAck, params TakeParams) (outcomes []error, taken Taken, err error)
+	AckWorkAndClaim(ctx context.Context, acks []WorkAck, params ClaimParams) (outcomes []error, taken Claimed, err error)
 
-	// WorkReady returns two channels that receive a notice when a Take may find a turn, or an activity, that an
-	// earlier Take did not find: because of a call of this process, because a delay or a lease has ended, or because
-	// it is time to look for work of other processes. Each channel holds one notice, so a notice between a Take and
+	// WorkReady returns two channels that receive a notice when a Claim may find a turn, or an activity, that an
+	// earlier Claim did not find: because of a call of this process, because a delay or a lease has ended, or because
+	// it is time to look for work of other processes. Each channel holds one notice, so a notice between a Claim and
 	// the receive is not missed. A notice does not guarantee that there is work. stop ends the notices and must be
 	// called, once or more.
 	WorkReady() (turns, activities <-chan struct{}, stop func())

@@ -98,7 +98,7 @@ type (
 		ParentInstance      *string
 		ParentID            *uint64
 		ParentExecutionID   *uint64
-		CarryForwardEvents  []Pair
+		CarryForwardEvents  []CarriedMessage
 		InitialCustomStatus *string
 		// DroppedMessages is the value for the next [OrchestrationStarted].
 		DroppedMessages uint64

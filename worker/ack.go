@@ -190,12 +190,12 @@ func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err er
 	params = encoded
 	return t.settling.AckTurn(len(params.WorkerItems), func(ctx context.Context) error {
 		return t.worker.store.AckOrchestrationItem(ctx, params)
-	}, func(ctx context.Context, take provider.TakeParams) (provider.Taken, error) {
+	}, func(ctx context.Context, take provider.ClaimParams) (provider.Claimed, error) {
 		if take.Turn != nil {
 			turn := *take.Turn
 			turn.Held, take.Turn = t.heldBeside, &turn
 		}
-		return t.worker.store.AckTurnAndTake(ctx, params, take)
+		return t.worker.store.AckTurnAndClaim(ctx, params, take)
 	})
 }
 

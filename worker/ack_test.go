@@ -107,7 +107,7 @@ func TestRefusedTurn(t *testing.T) {
 		Fault: providerfault.Fault{Fail: providerfault.Refused()},
 	})
 	runWorker(t, store, worker.Options{}, family, child, echo)
-	want := provider.Infrastructure{Operation: "ack_orchestration_item", Message: "injected: refused"}
+	want := provider.InfrastructureFailure{Operation: "ack_orchestration_item", Message: "injected: refused"}
 	if diff := cmp.Diff(provider.ErrorDetails(want), failure(t, start(t, store, family, ""))); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}

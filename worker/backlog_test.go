@@ -97,7 +97,7 @@ func TestBacklogIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	const many = 550
 	whole, beside := 0, 0
-	store := &takenStore{Store: openStore(t), turn: func(taken provider.Taken, err error) (provider.Taken, error) {
+	store := &takenStore{Store: openStore(t), turn: func(taken provider.Claimed, err error) (provider.Claimed, error) {
 		if taken.Turn != nil {
 			beside++
 			if taken.Turn.Item.HistoryFrom == 0 {

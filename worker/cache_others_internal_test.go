@@ -220,7 +220,7 @@ func (k *kept) failure(t *testing.T) *client.FailedError {
 func (k *kept) isPoisoned(t *testing.T) {
 	t.Helper()
 	failed := k.failure(t)
-	if poison, ok := failed.Details.(provider.Poison); !ok || int(poison.AttemptCount) != often().Limits.Attempts+1 {
+	if poison, ok := failed.Details.(provider.PoisonFailure); !ok || int(poison.AttemptCount) != often().Limits.Attempts+1 {
 		t.Errorf("ended with %v, want poison", failed)
 	}
 }

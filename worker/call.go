@@ -278,12 +278,12 @@ func (c *call) caller(ctx context.Context) (name, version string) {
 }
 
 func (c *call) failed(message string) provider.WorkItem {
-	return c.failedWith(provider.Application{Kind: provider.AppActivityFailed, Message: message})
+	return c.failedWith(provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: message})
 }
 
 // failedWith is a failure. With an attempt's own go its last details, for the next one.
 func (c *call) failedWith(why provider.ErrorDetails) provider.WorkItem {
-	if failure, ok := why.(provider.Application); ok {
+	if failure, ok := why.(provider.ApplicationFailure); ok {
 		failure.Heartbeat = c.details()
 		why = failure
 	}

@@ -57,19 +57,19 @@ func (s *callCounter) AckWorkItem(ctx context.Context, token string, completion 
 	return s.Store.AckWorkItem(ctx, token, completion)
 }
 
-func (s *callCounter) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *callCounter) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	s.count("take")
-	return s.Store.Take(ctx, params)
+	return s.Store.Claim(ctx, params)
 }
 
-func (s *callCounter) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+func (s *callCounter) AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
 	s.count("ack turn and take")
-	return s.Store.AckTurnAndTake(ctx, ack, params)
+	return s.Store.AckTurnAndClaim(ctx, ack, params)
 }
 
-func (s *callCounter) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+func (s *callCounter) AckWorkAndClaim(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 	s.count("ack activities and take")
-	return s.Store.AckWorkAndTake(ctx, acks, params)
+	return s.Store.AckWorkAndClaim(ctx, acks, params)
 }
 
 // sequenceOfFive calls five activities one after the other, and fanOutOfFive side by side.

@@ -251,7 +251,7 @@ func TestActivityFailureDetails(t *testing.T) {
 	failure(t, run)
 	for _, event := range history(t, store, run.Instance()) {
 		if failed, ok := event.Kind.(provider.ActivityFailed); ok {
-			if failed.Details != (provider.Application{Kind: provider.AppActivityFailed, Message: "card declined"}) {
+			if failed.Details != (provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "card declined"}) {
 				t.Errorf("details %+v", failed.Details)
 			}
 			return

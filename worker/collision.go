@@ -34,7 +34,7 @@ func (t *turn) notices(ctx context.Context) ([]provider.WorkItem, error) {
 func (t *turn) notice(ctx context.Context, m provider.StartOrchestrationItem, text string) (provider.WorkItem, error) {
 	item := provider.SubOrchFailedItem{
 		ParentInstance: *m.ParentInstance, ParentID: *m.ParentID,
-		Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: text},
+		Details: provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: text},
 	}
 	if m.ParentExecutionID != nil {
 		item.ParentExecutionID = *m.ParentExecutionID

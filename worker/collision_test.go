@@ -26,7 +26,7 @@ func TestCollidingStarts(t *testing.T) {
 		}
 	}
 	failed := func(parent string, id, execution uint64, terminal string) provider.WorkItem {
-		return provider.SubOrchFailedItem{ParentInstance: parent, ParentID: id, ParentExecutionID: execution, Details: provider.Application{
+		return provider.SubOrchFailedItem{ParentInstance: parent, ParentID: id, ParentExecutionID: execution, Details: provider.ApplicationFailure{
 			Kind: provider.AppOrchestrationFailed, Message: "sub-orchestration instance id 'i' already exists" + terminal,
 		}}
 	}
@@ -226,7 +226,7 @@ func TestNoticesOutliveAFailure(t *testing.T) {
 			failed := params.HistoryDelta[len(params.HistoryDelta)-1].Kind.(provider.OrchestrationFailed)
 			want := []provider.WorkItem{
 				provider.SubOrchFailedItem{ParentInstance: "p", ParentID: 4, ParentExecutionID: 1, Details: failed.Details},
-				provider.SubOrchFailedItem{ParentInstance: "q", ParentID: 7, ParentExecutionID: 2, Details: provider.Application{
+				provider.SubOrchFailedItem{ParentInstance: "q", ParentID: 7, ParentExecutionID: 2, Details: provider.ApplicationFailure{
 					Kind: provider.AppOrchestrationFailed, Message: "sub-orchestration instance id 'i' already exists",
 				}},
 			}

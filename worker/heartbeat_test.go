@@ -163,7 +163,7 @@ func TestHeartbeatsOfFailures(t *testing.T) {
 				var recorded []string
 				for _, event := range history(t, store, run.Instance()) {
 					if failed, ok := event.Kind.(provider.ActivityFailed); ok {
-						failure, _ := failed.Details.(provider.Application)
+						failure, _ := failed.Details.(provider.ApplicationFailure)
 						recorded = append(recorded, failure.Heartbeat)
 					}
 				}
@@ -215,7 +215,7 @@ func TestHeartbeatOfADeadWorker(t *testing.T) {
 	}
 	for _, event := range history(t, store, run.Instance()) {
 		if failed, ok := event.Kind.(provider.ActivityFailed); ok {
-			failure, _ := failed.Details.(provider.Application)
+			failure, _ := failed.Details.(provider.ApplicationFailure)
 			if !codec.Encoded(failure.Heartbeat) {
 				t.Errorf("the history has %q", failure.Heartbeat)
 			}

@@ -166,7 +166,7 @@ func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	if err := client.New(store, client.Options{}).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
 		t.Fatal(err)
 	}
-	if details, ok := failure(t, run).(provider.Application); !ok || details.Kind != provider.AppCancelled || details.CancelReason != "enough" {
+	if details, ok := failure(t, run).(provider.ApplicationFailure); !ok || details.Kind != provider.AppCancelled || details.CancelReason != "enough" {
 		t.Errorf("%+v", details)
 	}
 	stop() // it is taken out when the store has answered
@@ -181,7 +181,7 @@ func TestMisfitsFailIfAsked(t *testing.T) {
 	store, run := leftWaiting(t)
 	raise(t, store, run.Instance(), "go")
 	runWorker(t, store, worker.Options{Code: worker.Code{FailMisfits: true}}, changed, echo)
-	if details, ok := failure(t, run).(provider.Configuration); !ok || !strings.HasPrefix(details.DisplayMessage(), "nondeterministic: history has event 2") {
+	if details, ok := failure(t, run).(provider.ConfigurationFailure); !ok || !strings.HasPrefix(details.DisplayMessage(), "nondeterministic: history has event 2") {
 		t.Errorf("%+v", details)
 	}
 }

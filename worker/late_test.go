@@ -79,7 +79,7 @@ func TestActivityThatBeginsLate(t *testing.T) {
 				if !errors.Is(err, orchestration.ErrTimeout) || !strings.Contains(err.Error(), "timeout: activity waited") {
 					t.Errorf("error %v", err)
 				}
-				if why, ok := receive(t, "the hook is told", told.told).(provider.Application); !ok || why.FailureKind != "duroxide.Timeout" {
+				if why, ok := receive(t, "the hook is told", told.told).(provider.ApplicationFailure); !ok || why.FailureKind != "duroxide.Timeout" {
 					t.Errorf("the hook was told %+v", why)
 				}
 				want := []string{"OrchestrationStarted", "CustomStatusUpdated", "ActivityScheduled", "ActivityFailed", "OrchestrationFailed"}

@@ -113,7 +113,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	}
 	raise(t, store, "forget ", "enough")
 	run := start(t, store, unsteady, secret)
-	if _, ok := failure(t, run).(provider.Configuration); !ok {
+	if _, ok := failure(t, run).(provider.ConfigurationFailure); !ok {
 		t.Error("the unsteady orchestration did not break determinism")
 	}
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "misfit ", "forget "} {

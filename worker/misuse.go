@@ -35,7 +35,7 @@ func (t *turn) blocked(ctx context.Context, b turns.Begin, blocked *replay.Block
 	logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, the orchestration fails",
 		"stack", blocked.Stack)
 	delta := failureDelta(t.item.Instance, b.ExecutionID, b.History, b.Started,
-		provider.Application{Kind: provider.AppOrchestrationFailed, Message: blocked.Error()})
+		provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: blocked.Error()})
 	return failure{executionID: b.ExecutionID, started: b.Started, delta: delta, otherwise: giveBack{Delay: delay}}
 }
 

@@ -32,9 +32,9 @@ func (s namedStore) FetchWorkItem(ctx context.Context, params provider.FetchWork
 // combined are the calls that go through the decorator.
 type combined interface {
 	provider.Provider
-	Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error)
-	AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error)
-	AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
+	Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error)
+	AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error)
+	AckWorkAndClaim(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error)
 	RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 }
 

@@ -106,7 +106,7 @@ func TestBlockedFunctionFailsWithItsLine(t *testing.T) {
 		Limits: worker.Limits{BlockedTime: 50 * time.Millisecond, Attempts: 3}, Code: worker.Code{Backoff: time.Millisecond}, Logger: logger,
 	}, def)
 	run := start(t, store, def, "")
-	details, ok := failure(t, run).(provider.Application)
+	details, ok := failure(t, run).(provider.ApplicationFailure)
 	if !ok || !place.MatchString(details.Message) || !strings.Contains(details.Message, `"chan receive"`) {
 		t.Errorf("failed with %+v", details)
 	}
@@ -147,7 +147,7 @@ func TestBlockedFunctionCanBeCancelled(t *testing.T) {
 			stop := runWorker(t, store, worker.Options{
 				Limits: worker.Limits{BlockedTime: 50 * time.Millisecond, Attempts: 2}, Code: worker.Code{Backoff: time.Millisecond}, Logger: logger,
 			}, def)
-			details, ok := failure(t, run).(provider.Application)
+			details, ok := failure(t, run).(provider.ApplicationFailure)
 			if !ok || cleanup != (details.Kind != provider.AppCancelled) {
 				t.Errorf("failed with %+v", details)
 			}

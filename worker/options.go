@@ -129,8 +129,8 @@ type Limits struct {
 	// BlockedTime is how long an orchestration function may run without a wait through its context. Default 1 s, at
 	// least 1 ms; with [Forever] nobody looks. A function that blocks for longer, on a channel, a lock, a sleep or I/O,
 	// loses its slot. The log names the line. The instance is tried again after Code.Backoff, and at the last of
-	// Attempts it fails with that line. A function that computes gets ten times as long. Go cannot end the function: its
-	// goroutine stays until it returns or uses its context.
+	// Attempts it fails with that line. A function that computes gets ten times as long. Go cannot end the function:
+	// its goroutine stays until it returns or uses its context.
 	//
 	// The slot is free for other turns after an eighth of the time: up to 32 turns of each slot continue outside it.
 	BlockedTime time.Duration
@@ -163,9 +163,9 @@ type Code struct {
 	// registered. Default 0: it is held until a worker has the code. `duroxide status` and the log say what it waits
 	// for. A request to cancel ends such an instance, unless it has code that cleans up.
 	//
-	// With a time, an orchestration fails after it as [provider.Configuration] with an error that names the missing
-	// code, and an activity fails its orchestration. A worker fails no such work until it has itself run for that
-	// long without an outage, so that a stopped fleet has time to come back. Give all workers of a store the same
+	// With a time, an orchestration fails after it as [provider.ConfigurationFailure] with an error that names the
+	// missing code, and an activity fails its orchestration. A worker fails no such work until it has itself run for
+	// that long without an outage, so that a stopped fleet has time to come back. Give all workers of a store the same
 	// value. A store that does not know what workers have registered offers them all work; the time then counts from
 	// when this worker is first offered it.
 	UnknownTimeout time.Duration
@@ -213,8 +213,8 @@ type Sessions struct {
 // Cancellation is about running activities that nobody needs any more. See [Options].
 type Cancellation struct {
 	// PollInterval is how often the worker asks the store whether other processes have cancelled activities that run
-	// here. Default 2 s, or [Never]. One call asks for all activities that have run for a while; without such activities
-	// there is no call. Cancellations by this process reach all its workers on the same store at once.
+	// here. Default 2 s, or [Never]. One call asks for all activities that have run for a while; without such
+	// activities there is no call. Cancellations by this process reach all its workers on the same store at once.
 	PollInterval time.Duration
 	// GracePeriod is how long an activity may take to return after it was cancelled or has reached its RunTimeout.
 	// Default 10 s. Then its slot is given to another activity.

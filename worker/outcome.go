@@ -127,7 +127,7 @@ func (c *call) poisoned(ctx context.Context) verdict {
 		message = []byte("{}")
 	}
 	text := c.worker.poisonText(describeCode(anActivity, c.code()), c.key())
-	poison := provider.Poison{
+	poison := provider.PoisonFailure{
 		AttemptCount: c.fetched.AttemptCount, MaxAttempts: c.worker.options.MaxAttempts, Message: text + "\n" + string(message),
 		MessageType: provider.PoisonActivity{
 			Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityName: c.item.Name, ActivityID: c.item.ID,

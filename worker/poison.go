@@ -27,7 +27,7 @@ func (t *turn) poisoned(ctx context.Context) verdict {
 	}
 	text := t.worker.poisonText(describeCode(anOrchestration, provider.CodeName{Name: started.Name, Version: started.Version})+
 		" (versions known to this worker: "+describeVersions(t.worker.registry.Versions(started.Name))+")", t.key())
-	delta := failureDelta(t.item.Instance, execution, history, started, provider.Poison{
+	delta := failureDelta(t.item.Instance, execution, history, started, provider.PoisonFailure{
 		AttemptCount: t.fetched.AttemptCount, MaxAttempts: t.worker.options.MaxAttempts,
 		MessageType: provider.PoisonOrchestration{Instance: t.item.Instance, ExecutionID: execution},
 		Message:     text + "\n" + messagesJSON(t.item.Messages),

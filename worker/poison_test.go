@@ -28,7 +28,7 @@ func parent(child orchestration.Definition[string, string]) orchestration.Defini
 func endsPoisoned(call providerfault.Call) bool {
 	for _, event := range call.Turn.HistoryDelta {
 		if failed, ok := event.Kind.(provider.OrchestrationFailed); ok {
-			if _, poison := failed.Details.(provider.Poison); poison {
+			if _, poison := failed.Details.(provider.PoisonFailure); poison {
 				return true
 			}
 		}
@@ -63,7 +63,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 			runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 2}, Leases: worker.Leases{Orchestration: shortLease}}, family, child, echo)
 			run := start(t, store, family, "")
 			want := `poison: orchestration child exceeded 3 attempts (max 2): ` + test.code + ` (versions known to this worker: 1.0.0); last error: ack_orchestration_item: injected: the store is busy`
-			details, ok := failure(t, run).(provider.Poison)
+			details, ok := failure(t, run).(provider.PoisonFailure)
 			if !ok || details.DisplayMessage() != want || details.Message == "" {
 				t.Errorf("the parent fails with %+v", details)
 			}
@@ -105,7 +105,7 @@ func TestPoisonedActivity(t *testing.T) {
 	})
 	runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 2}}, def, echo)
 	details := failure(t, start(t, store, def, ""))
-	want := provider.Poison{
+	want := provider.PoisonFailure{
 		AttemptCount: 3, MaxAttempts: 2,
 		MessageType: provider.PoisonActivity{Instance: t.Name(), ExecutionID: 1, ActivityName: "Echo", ActivityID: 2},
 		Message: `activity "Echo"; last error: ack_work_item: injected: refused` + "\n" +
@@ -140,7 +140,7 @@ func TestUnreadableHistory(t *testing.T) {
 	store := named(unreadable{Provider: inner, instance: run.Instance()}, inner)
 	runWorker(t, store, worker.Options{Limits: worker.Limits{Attempts: 1}, Code: worker.Code{FailMisfits: true}}, waiting)
 	raise(t, store, run.Instance(), "go")
-	want := provider.Poison{
+	want := provider.PoisonFailure{
 		AttemptCount: 2, MaxAttempts: 1, Message: "event 1: unknown kind\ncorrupt data",
 		MessageType: provider.PoisonDeserialization{
 			Instance: run.Instance(), ExecutionID: 1, Error: "event 1: unknown kind\ncorrupt data",

@@ -27,19 +27,19 @@ func (s *idleStore) WorkReady() (turns, activities <-chan struct{}, stop func())
 	return s.turns, s.activities, func() {}
 }
 
-func (s *idleStore) Take(_ context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *idleStore) Claim(_ context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
 	s.slots = append(s.slots, len(params.Work))
-	return provider.Taken{}, nil
+	return provider.Claimed{}, nil
 }
 
-func (*idleStore) AckTurnAndTake(context.Context, provider.AckOrchestrationParams, provider.TakeParams) (provider.Taken, error) {
+func (*idleStore) AckTurnAndClaim(context.Context, provider.AckOrchestrationParams, provider.ClaimParams) (provider.Claimed, error) {
 	panic("nothing is to be acknowledged")
 }
 
-func (*idleStore) AckWorkAndTake(context.Context, []provider.WorkAck, provider.TakeParams) ([]error, provider.Taken, error) {
+func (*idleStore) AckWorkAndClaim(context.Context, []provider.WorkAck, provider.ClaimParams) ([]error, provider.Claimed, error) {
 	panic("nothing is to be acknowledged")
 }
 

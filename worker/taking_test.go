@@ -24,21 +24,21 @@ type takenStore struct {
 	*sqlite.Store
 
 	// turn and work are given what a call has taken, and return what the worker is told.
-	turn, work func(provider.Taken, error) (provider.Taken, error)
+	turn, work func(provider.Claimed, error) (provider.Claimed, error)
 }
 
-func (s *takenStore) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
-	taken, err := s.Store.AckTurnAndTake(ctx, ack, params)
+func (s *takenStore) AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
+	taken, err := s.Store.AckTurnAndClaim(ctx, ack, params)
 	if s.turn == nil {
 		return taken, err
 	}
 	return s.turn(taken, err)
 }
 
-func (s *takenStore) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
-) ([]error, provider.Taken, error) {
-	outcomes, taken, err := s.Store.AckWorkAndTake(ctx, acks, params)
+func (s *takenStore) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams,
+) ([]error, provider.Claimed, error) {
+	outcomes, taken, err := s.Store.AckWorkAndClaim(ctx, acks, params)
 	if s.work != nil {
 		taken, err = s.work(taken, err)
 	}
@@ -55,7 +55,7 @@ func TestTakenAtShutdownIsHandedBack(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			store := &takenStore{Store: openStore(t)}
-			stop := func(taken provider.Taken, err error) (provider.Taken, error) {
+			stop := func(taken provider.Claimed, err error) (provider.Claimed, error) {
 				if taken.Turn != nil || len(taken.Work) > 0 {
 					cancel()
 				}
@@ -88,7 +88,7 @@ func TestTakenAtShutdownIsHandedBack(t *testing.T) {
 			if err := receive(t, "the worker's end", ended); err != nil {
 				t.Fatal(err)
 			}
-			taken, err := store.Take(t.Context(), provider.TakeParams{
+			taken, err := store.Claim(t.Context(), provider.ClaimParams{
 				Turn: &provider.FetchOrchestrationParams{
 					LockTimeout: time.Minute, Known: provider.Know(provider.CodeName{Name: callEcho.Name(), Version: "1.0.0"}),
 				},
@@ -154,11 +154,11 @@ func TestTakingFails(t *testing.T) {
 	t.Parallel()
 	store := &takenStore{Store: openStore(t)}
 	var failures atomic.Int32
-	fail := func(taken provider.Taken, err error) (provider.Taken, error) {
+	fail := func(taken provider.Claimed, err error) (provider.Claimed, error) {
 		if failures.Add(1) > 2 {
 			return taken, err
 		}
-		return provider.Taken{Err: providerfault.Unreachable()}, err
+		return provider.Claimed{Err: providerfault.Unreachable()}, err
 	}
 	store.turn, store.work = fail, fail
 	logger, log := logged()
@@ -182,7 +182,7 @@ func TestTakenDoesNotWaitForARepeatedAck(t *testing.T) {
 	t.Parallel()
 	bothQueued := make(chan struct{})
 	var commits atomic.Int32
-	inner := &takenStore{Store: openStore(t), turn: func(taken provider.Taken, err error) (provider.Taken, error) {
+	inner := &takenStore{Store: openStore(t), turn: func(taken provider.Claimed, err error) (provider.Claimed, error) {
 		if commits.Add(1) == 2 {
 			close(bothQueued)
 		}
@@ -238,7 +238,7 @@ func TestSlotGoesOnWhileAnAckHangs(t *testing.T) {
 					If: func(providerfault.Call) bool { once.Do(func() { close(hanging) }); return true },
 				})
 			} else {
-				store = &takenStore{Store: inner, work: func(taken provider.Taken, err error) (provider.Taken, error) {
+				store = &takenStore{Store: inner, work: func(taken provider.Claimed, err error) (provider.Claimed, error) {
 					hang()
 					return taken, err
 				}}
@@ -341,11 +341,11 @@ type waitedStore struct {
 	waits, waited chan struct{}
 }
 
-func (s *waitedStore) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *waitedStore) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	if params.Wait > time.Millisecond {
 		tell(s.waits)
 	}
-	taken, err := s.Store.Take(ctx, params)
+	taken, err := s.Store.Claim(ctx, params)
 	if taken.Waited {
 		tell(s.waited)
 	}

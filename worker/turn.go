@@ -225,10 +225,10 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 	}
 	logger := t.logger.With("category", result.Details.Category())
 	switch d := result.Details.(type) {
-	case provider.Infrastructure, provider.Configuration:
+	case provider.InfrastructureFailure, provider.ConfigurationFailure:
 		logger.ErrorContext(ctx, "orchestration failed", "error", d.DisplayMessage())
 		return
-	case provider.Application:
+	case provider.ApplicationFailure:
 		if d.Kind == provider.AppCancelled {
 			t.worker.withError(logger, d).InfoContext(ctx, "orchestration cancelled")
 			return

@@ -35,7 +35,7 @@ func newTurn(past []provider.Event, messages ...provider.WorkItem) *turn {
 
 func TestFailureDelta(t *testing.T) {
 	t.Parallel()
-	details := provider.Infrastructure{Operation: "op", Message: "m"}
+	details := provider.InfrastructureFailure{Operation: "op", Message: "m"}
 	kinds := func(events []provider.Event) (list []provider.EventKind) {
 		for i, e := range events {
 			if e.InstanceID != "i" || e.ExecutionID != 2 || e.TimestampMs == 0 || e.DuroxideVersion != FrameworkVersion {

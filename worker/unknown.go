@@ -46,7 +46,7 @@ func (w *Worker) hopeless(o offer) bool {
 // unknown is the failure of work whose code nobody has. It has the form of a history that
 // does not fit the code, the only one that the contract has for code (contract §3.4).
 func unknown(code provider.CodeName, text string) provider.ErrorDetails {
-	return provider.Configuration{Kind: provider.Nondeterminism, Resource: code.Name, Message: &text}
+	return provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: code.Name, Message: &text}
 }
 
 // offeredInVain is the failure of work that a store kept offering to this worker, which
@@ -137,7 +137,7 @@ func (t *turn) unrunDelta(b turns.Begin, started provider.OrchestrationStarted, 
 		return failureDelta(t.item.Instance, b.ExecutionID, b.History, started, details)
 	}
 	delta := failureDelta(t.item.Instance, b.ExecutionID, b.History, started,
-		provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+		provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: reason})
 	end := &delta[len(delta)-1]
 	request := newEvent(t.item.Instance, b.ExecutionID, end.EventID, provider.OrchestrationCancelRequested{Reason: reason})
 	end.EventID++

@@ -136,7 +136,7 @@ func TestUnknownCodeFails(t *testing.T) {
 		}
 		for instance, want := range wanted {
 			instance = name + ": " + instance
-			details, ok := failure(t, client.Attach[string](c, instance)).(provider.Configuration)
+			details, ok := failure(t, client.Attach[string](c, instance)).(provider.ConfigurationFailure)
 			if !ok {
 				t.Fatalf("%s: failed with %+v", instance, details)
 			}
@@ -175,7 +175,7 @@ func TestUnknownCodeCanBeCancelled(t *testing.T) {
 		stop := runWorker(t, store, worker.Options{
 			Code: worker.Code{Backoff: 10 * time.Millisecond, MaxBackoff: 10 * time.Millisecond, UnknownTimeout: 300 * time.Millisecond},
 		}, callEcho, echo)
-		details, ok := failure(t, client.Attach[string](c, name)).(provider.Application)
+		details, ok := failure(t, client.Attach[string](c, name)).(provider.ApplicationFailure)
 		if !ok || details.Kind != provider.AppCancelled || details.CancelReason != "no longer wanted" {
 			t.Errorf("failed with %+v", details)
 		}

@@ -39,7 +39,7 @@ func (t *turn) unread(ctx context.Context) verdict {
 	}
 	t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
 	text := t.item.HistoryError.Error()
-	return unreadFailure{provider.Poison{
+	return unreadFailure{provider.PoisonFailure{
 		AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
 		MessageType: provider.PoisonDeserialization{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text},
 	}}
@@ -51,7 +51,7 @@ func (t *turn) holdUnread(ctx context.Context) verdict {
 	o := t.worker.offered(t.key(), 0, t.fetched.AttemptCount)
 	if reason, ok := t.batch().ClientsRequest(); ok && time.Since(o.since) >= t.worker.requestPatience() {
 		t.logger.WarnContext(ctx, "an instance whose history cannot be read is cancelled, without its clean-up if it has one")
-		return unreadFailure{provider.Application{Kind: provider.AppCancelled, CancelReason: reason}}
+		return unreadFailure{provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: reason}}
 	}
 	reason := fmt.Sprintf("its history cannot be read: %v; mend the event in the store, or run the release that wrote it; "+
 		"'duroxide cancel' ends the instance", t.item.HistoryError)

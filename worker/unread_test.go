@@ -100,7 +100,7 @@ func TestUnreadableHistoryCanBeCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for who, run := range map[string]*client.Run[string]{"child": client.Attach[string](c, "child"), "parent": run} {
-			if details, ok := failure(t, run).(provider.Application); !ok || !strings.Contains(details.DisplayMessage(), "canceled: enough") {
+			if details, ok := failure(t, run).(provider.ApplicationFailure); !ok || !strings.Contains(details.DisplayMessage(), "canceled: enough") {
 				t.Errorf("the %s ended with %+v", who, details)
 			}
 		}

@@ -89,7 +89,7 @@ func supported(e provider.Event) provider.Event {
 func TestVerdictsOfActivities(t *testing.T) {
 	t.Parallel()
 	done := provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2}
-	failure := provider.ActivityFailedItem{Instance: "i", ExecutionID: 1, ID: 2, Details: provider.Application{Kind: provider.AppActivityFailed}}
+	failure := provider.ActivityFailedItem{Instance: "i", ExecutionID: 1, ID: 2, Details: provider.ApplicationFailure{Kind: provider.AppActivityFailed}}
 	busy := unread{err: errBusy}
 	for _, test := range []struct {
 		name    string

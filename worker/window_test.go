@@ -85,7 +85,7 @@ func TestMessagesWaitForTheNextExecution(t *testing.T) {
 		}
 	}
 	send(t, inner, provider.ContinueAsNewItem{
-		Instance: "i", Orchestration: "Inbox", Input: "next", CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "a"}},
+		Instance: "i", Orchestration: "Inbox", Input: "next", CarryForwardEvents: []provider.CarriedMessage{{Name: "inbox", Data: "a"}},
 	})
 	waitForKind(t, inner, "i", provider.QueueEventDelivered{Name: "inbox", Data: "b"})
 	send(t, inner, message("c"), message("end"))
@@ -121,7 +121,7 @@ func waitForExecution(t *testing.T, store provider.Provider, execution uint64) {
 // its own, which later messages find finished, and whose parent is told (§7.9).
 func TestPoisonedSuccessor(t *testing.T) {
 	t.Parallel()
-	poison := provider.Poison{
+	poison := provider.PoisonFailure{
 		AttemptCount: 3, MaxAttempts: 2, MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 2},
 	}
 	for _, test := range []struct {
@@ -153,7 +153,7 @@ func TestPoisonedSuccessor(t *testing.T) {
 			if len(abandoned) != 2 {
 				t.Errorf("%d deferrals, want 2", len(abandoned))
 			}
-			failed := params.HistoryDelta[1].Kind.(provider.OrchestrationFailed).Details.(provider.Poison)
+			failed := params.HistoryDelta[1].Kind.(provider.OrchestrationFailed).Details.(provider.PoisonFailure)
 			poison := poison
 			poison.Message = failed.Message
 			want := []provider.EventKind{test.started, provider.OrchestrationFailed{Details: poison}}
@@ -185,7 +185,7 @@ func TestPoisonedSuccessor(t *testing.T) {
 // its messages are taken at once.
 func TestOldPoisonIsTheEnd(t *testing.T) {
 	t.Parallel()
-	inner := betweenExecutions(t, provider.OrchestrationFailed{Details: provider.Poison{
+	inner := betweenExecutions(t, provider.OrchestrationFailed{Details: provider.PoisonFailure{
 		AttemptCount: 11, MaxAttempts: 10, MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
 	}})
 	settled := make(chan provider.AckOrchestrationParams, 4)

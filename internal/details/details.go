@@ -24,8 +24,8 @@ const (
 
 // Of is how an error is recorded that an activity or an orchestration has returned. source
 // says which.
-func Of(source provider.AppErrorKind, err error) provider.Application {
-	d := provider.Application{Kind: source, Message: err.Error(), Final: failure.IsFinal(err)}
+func Of(source provider.AppErrorKind, err error) provider.ApplicationFailure {
+	d := provider.ApplicationFailure{Kind: source, Message: err.Error(), Final: failure.IsFinal(err)}
 	if f, ok := errors.AsType[*failure.Error](err); ok {
 		d.FailureKind, d.FailureDetails = f.Kind, f.Details
 	}
@@ -34,16 +34,16 @@ func Of(source provider.AppErrorKind, err error) provider.Application {
 
 // StartedLate is how an activity fails that has waited for longer than it may until a worker
 // got to it.
-func StartedLate(waited time.Duration, allowedMs uint64) provider.Application {
-	return provider.Application{
+func StartedLate(waited time.Duration, allowedMs uint64) provider.ApplicationFailure {
+	return provider.ApplicationFailure{
 		Kind: provider.AppActivityFailed, FailureKind: Timeout,
 		Message: fmt.Sprintf("timeout: activity waited %v for a worker, and may wait %v", waited, Milliseconds(allowedMs)),
 	}
 }
 
 // RanTooLong is how an activity fails that has run for longer than it may.
-func RanTooLong(allowedMs uint64) provider.Application {
-	return provider.Application{
+func RanTooLong(allowedMs uint64) provider.ApplicationFailure {
+	return provider.ApplicationFailure{
 		Kind: provider.AppActivityFailed, FailureKind: Timeout,
 		Message: fmt.Sprintf("timeout: activity ran for longer than %v", Milliseconds(allowedMs)),
 	}
@@ -56,7 +56,7 @@ func Milliseconds(ms uint64) time.Duration {
 
 // Failure is what is recorded of a failure beside its text, nil when there is nothing.
 func Failure(recorded provider.ErrorDetails) *failure.Error {
-	d, ok := recorded.(provider.Application)
+	d, ok := recorded.(provider.ApplicationFailure)
 	if !ok || d.FailureKind == "" && !d.Final {
 		return nil
 	}

@@ -21,19 +21,19 @@ func TestThereAndBack(t *testing.T) {
 	kind := failure.NewKind[int]("Declined")
 	for _, test := range []struct {
 		err      error
-		recorded provider.Application
+		recorded provider.ApplicationFailure
 		back     *failure.Error
 	}{
-		{errors.New("no"), provider.Application{Message: "no"}, nil},
+		{errors.New("no"), provider.ApplicationFailure{Message: "no"}, nil},
 		{
 			fmt.Errorf("charging: %w", kind.New(51, "no")),
-			provider.Application{Message: "charging: no", FailureKind: "Declined", FailureDetails: "51"},
+			provider.ApplicationFailure{Message: "charging: no", FailureKind: "Declined", FailureDetails: "51"},
 			&failure.Error{Kind: "Declined", Message: "charging: no", Details: "51"},
 		},
-		{failure.Final(errors.New("no")), provider.Application{Message: "no", Final: true}, &failure.Error{Message: "no", Final: true}},
+		{failure.Final(errors.New("no")), provider.ApplicationFailure{Message: "no", Final: true}, &failure.Error{Message: "no", Final: true}},
 		{
 			failure.Final(kind.New(51, "no")),
-			provider.Application{Message: "no", FailureKind: "Declined", FailureDetails: "51", Final: true},
+			provider.ApplicationFailure{Message: "no", FailureKind: "Declined", FailureDetails: "51", Final: true},
 			&failure.Error{Kind: "Declined", Message: "no", Details: "51", Final: true},
 		},
 	} {
@@ -46,7 +46,7 @@ func TestThereAndBack(t *testing.T) {
 			t.Errorf("%v comes back otherwise (-want +got):\n%s", test.err, diff)
 		}
 	}
-	if got := details.Failure(provider.Infrastructure{Message: "no"}); got != nil {
+	if got := details.Failure(provider.InfrastructureFailure{Message: "no"}); got != nil {
 		t.Errorf("a failure of another sort is %+v", got)
 	}
 }

@@ -31,7 +31,7 @@ func recorded(kinds ...provider.EventKind) []provider.Event {
 }
 
 func declined(message string) provider.ErrorDetails {
-	return provider.Application{Kind: provider.AppOrchestrationFailed, Message: message}
+	return provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: message}
 }
 
 func TestMetadata(t *testing.T) {
@@ -58,7 +58,7 @@ func TestMetadata(t *testing.T) {
 		},
 		{
 			name: "poison",
-			delta: recorded(provider.OrchestrationFailed{Details: provider.Poison{
+			delta: recorded(provider.OrchestrationFailed{Details: provider.PoisonFailure{
 				AttemptCount: 11, MaxAttempts: 10, MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
 			}}),
 			want: provider.ExecutionMetadata{

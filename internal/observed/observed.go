@@ -41,7 +41,7 @@ func (e ended) fetched(err error, turns, activities int) {
 }
 
 // took tells of a call that takes work.
-func (e ended) took(err error, taken provider.Taken) {
+func (e ended) took(err error, taken provider.Claimed) {
 	turns := 0
 	if taken.Turn != nil {
 		turns = 1
@@ -68,7 +68,7 @@ func (s *store) FetchOrchestrationItem(
 ) (item *provider.FetchedOrchestration, err error) {
 	told := s.begin(ctx, "fetch_orchestration_item")
 	item, err = s.Store.FetchOrchestrationItem(ctx, params)
-	told.took(err, provider.Taken{Turn: item})
+	told.took(err, provider.Claimed{Turn: item})
 	return item, err
 }
 

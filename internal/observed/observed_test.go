@@ -37,12 +37,12 @@ type half struct{ provider.Store }
 
 func (half) Read(context.Context, string) ([]provider.Event, error) { return nil, errPart }
 
-func (half) AckTurnAndTake(context.Context, provider.AckOrchestrationParams, provider.TakeParams) (provider.Taken, error) {
-	return provider.Taken{Err: errPart}, nil
+func (half) AckTurnAndClaim(context.Context, provider.AckOrchestrationParams, provider.ClaimParams) (provider.Claimed, error) {
+	return provider.Claimed{Err: errPart}, nil
 }
 
-func (half) AckWorkAndTake(context.Context, []provider.WorkAck, provider.TakeParams) ([]error, provider.Taken, error) {
-	return []error{nil, errPart, errors.New("another")}, provider.Taken{}, nil
+func (half) AckWorkAndClaim(context.Context, []provider.WorkAck, provider.ClaimParams) ([]error, provider.Claimed, error) {
+	return []error{nil, errPart, errors.New("another")}, provider.Claimed{}, nil
 }
 
 // A hook is told of each call once, with its first error.
@@ -53,10 +53,10 @@ func TestErrorsAreTold(t *testing.T) {
 	if _, err := store.Read(t.Context(), "i"); !errors.Is(err, errPart) {
 		t.Error(err)
 	}
-	if taken, err := store.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{}, provider.TakeParams{}); err != nil || !errors.Is(taken.Err, errPart) {
+	if taken, err := store.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{}, provider.ClaimParams{}); err != nil || !errors.Is(taken.Err, errPart) {
 		t.Error(taken, err)
 	}
-	if outcomes, _, err := store.AckWorkAndTake(t.Context(), nil, provider.TakeParams{}); err != nil || len(outcomes) != 3 {
+	if outcomes, _, err := store.AckWorkAndClaim(t.Context(), nil, provider.ClaimParams{}); err != nil || len(outcomes) != 3 {
 		t.Error(outcomes, err)
 	}
 	if err := observed.Call(t.Context(), recorder{ended: &told}, "enqueue_tx", func() error { return errPart }); !errors.Is(err, errPart) {

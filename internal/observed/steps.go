@@ -7,27 +7,27 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-func (s *store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *store) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	told := s.begin(ctx, "take")
-	taken, err := s.Store.Take(ctx, params)
+	taken, err := s.Store.Claim(ctx, params)
 	told.took(err, taken)
 	return taken, err
 }
 
-func (s *store) AckTurnAndTake(
-	ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams,
-) (provider.Taken, error) {
+func (s *store) AckTurnAndClaim(
+	ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams,
+) (provider.Claimed, error) {
 	told := s.begin(ctx, "ack_turn_and_take")
-	taken, err := s.Store.AckTurnAndTake(ctx, ack, params)
+	taken, err := s.Store.AckTurnAndClaim(ctx, ack, params)
 	told.took(err, taken)
 	return taken, err
 }
 
-func (s *store) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
-) (outcomes []error, taken provider.Taken, err error) {
+func (s *store) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams,
+) (outcomes []error, taken provider.Claimed, err error) {
 	told := s.begin(ctx, "ack_work_and_take")
-	outcomes, taken, err = s.Store.AckWorkAndTake(ctx, acks, params)
+	outcomes, taken, err = s.Store.AckWorkAndClaim(ctx, acks, params)
 	told.took(first(err, outcomes), taken)
 	return outcomes, taken, err
 }

@@ -35,7 +35,7 @@ func (r *Registry) Check(ctx context.Context, history []provider.Event, turn rep
 	if err != nil {
 		return nil, err
 	}
-	if broken, ok := result.Details.(provider.Configuration); ok && result.Misfit == nil {
+	if broken, ok := result.Details.(provider.ConfigurationFailure); ok && result.Misfit == nil {
 		return nil, errors.New(broken.DisplayMessage())
 	}
 	recorded := recordedFailure(history)
@@ -50,7 +50,7 @@ func (r *Registry) Check(ctx context.Context, history []provider.Event, turn rep
 
 // panicked reports a failure of an execution whose function panicked or ended its goroutine.
 func panicked(failure provider.ErrorDetails) bool {
-	application, ok := failure.(provider.Application)
+	application, ok := failure.(provider.ApplicationFailure)
 	return ok && application.Kind == provider.AppPanicked
 }
 

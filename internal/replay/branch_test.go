@@ -129,7 +129,7 @@ func TestBranchPanics(t *testing.T) {
 					}).wait(f), nil
 				}), nil, queued("q", "")))
 				wantOutcome(t, result, replay.Failed)
-				want := provider.Application{Kind: provider.AppPanicked, Message: test.want}
+				want := provider.ApplicationFailure{Kind: provider.AppPanicked, Message: test.want}
 				if diff := cmp.Diff(provider.ErrorDetails(want), placeless(result.Details)); diff != "" {
 					t.Errorf("details (-want +got):\n%s", diff)
 				}
@@ -208,7 +208,7 @@ func TestDroppedBranchPanics(t *testing.T) {
 				return "", nil
 			}), nil, queued("q", "")))
 			wantOutcome(t, result, replay.Failed)
-			want := provider.Application{Kind: provider.AppPanicked, Message: "boom"}
+			want := provider.ApplicationFailure{Kind: provider.AppPanicked, Message: "boom"}
 			if diff := cmp.Diff(provider.ErrorDetails(want), placeless(result.Details)); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
@@ -319,7 +319,7 @@ func TestBranchContinuesAsNewAtOnce(t *testing.T) {
 		}), nil, queued("q", "1"), queued("go", "")))
 		wantOutcome(t, result, replay.ContinuedAsNew)
 		next, _ := result.OrchestratorItems[0].(provider.ContinueAsNewItem)
-		if diff := cmp.Diff([]provider.Pair{{Name: "q", Data: "1"}}, next.CarryForwardEvents); diff != "" {
+		if diff := cmp.Diff([]provider.CarriedMessage{{Name: "q", Data: "1"}}, next.CarryForwardEvents); diff != "" {
 			t.Errorf("carried (-want +got):\n%s", diff)
 		}
 	}

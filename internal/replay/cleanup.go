@@ -115,7 +115,7 @@ func (v *Env) cancel(reason string) (mustPoll bool) {
 // endCleanup fails an execution whose clean-up has taken too long.
 func (e *engine) endCleanup() {
 	if end := e.env.cleanupEnd; end != nil && end.resolved && e.failure == nil {
-		e.failure = provider.Application{
+		e.failure = provider.ApplicationFailure{
 			Kind:        provider.AppOrchestrationFailed,
 			Message:     fmt.Sprintf("canceled: %s; the clean-up took longer than %v", *e.env.cancelled, e.env.mostCleanup()),
 			FailureKind: details.Timeout,
@@ -134,5 +134,5 @@ func (e *engine) finishFailed(err returnedError) {
 }
 
 func (e *engine) finishCancelled(reason string) {
-	e.fail(Cancelled, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+	e.fail(Cancelled, provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: reason})
 }

@@ -54,7 +54,7 @@ type coroutine struct {
 // returnedError is the error that the function has returned. Its methods are the user's code, so
 // the function's goroutine asks them, where they may panic.
 type returnedError struct {
-	details provider.Application
+	details provider.ApplicationFailure
 	// cancelled means that the function ended because it was cancelled.
 	cancelled bool
 }

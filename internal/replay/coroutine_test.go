@@ -29,7 +29,7 @@ func (exiting) Error() string { runtime.Goexit(); return "" }
 
 // placeless is a failure without the line at the end of its text.
 func placeless(details provider.ErrorDetails) provider.ErrorDetails {
-	if d, ok := details.(provider.Application); ok {
+	if d, ok := details.(provider.ApplicationFailure); ok {
 		d.Message = regexp.MustCompile(` at replay/\w+_test\.go:\d+$`).ReplaceAllString(d.Message, "")
 		return d
 	}
@@ -60,7 +60,7 @@ func TestPanics(t *testing.T) {
 			t.Parallel()
 			result := run(t, newTurn(do(test.fn), nil, queued("q", "")))
 			wantOutcome(t, result, replay.Failed)
-			want := provider.Application{Kind: provider.AppPanicked, Message: test.want}
+			want := provider.ApplicationFailure{Kind: provider.AppPanicked, Message: test.want}
 			if diff := cmp.Diff(provider.ErrorDetails(want), placeless(result.Details)); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}

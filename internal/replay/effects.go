@@ -133,7 +133,7 @@ func (e *engine) carryForward() {
 	for _, event := range e.events {
 		if k, ok := event.Kind.(provider.QueueEventDelivered); ok {
 			if e.isUnread(k.Name, places[k.Name]) {
-				e.carried = append(e.carried, provider.Pair(k))
+				e.carried = append(e.carried, provider.CarriedMessage(k))
 			}
 			places[k.Name]++
 		}

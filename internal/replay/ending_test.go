@@ -13,7 +13,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-var cancelled = provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppCancelled, CancelReason: "user"}}
+var cancelled = provider.OrchestrationFailed{Details: provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "user"}}
 
 // A cancel request ends the turn whatever the function does in it (§7.7).
 func TestCancellation(t *testing.T) {
@@ -130,7 +130,7 @@ func TestFailureBeatsCancellation(t *testing.T) {
 		{
 			name: "system failure", fn: charge, past: pastOf(started, scheduledCharge),
 			messages: []provider.WorkItem{cancel("user"), provider.ActivityFailedItem{
-				Instance: instance, ExecutionID: 1, ID: 2, Details: provider.Infrastructure{Operation: "op", Message: "m"},
+				Instance: instance, ExecutionID: 1, ID: 2, Details: provider.InfrastructureFailure{Operation: "op", Message: "m"},
 			}}, category: "infrastructure",
 		},
 	} {
@@ -170,7 +170,7 @@ func TestContinueAsNew(t *testing.T) {
 	wantItems(t, "worker items", result.WorkerItems)
 	wantItems(t, "orchestrator items", result.OrchestratorItems, provider.ContinueAsNewItem{
 		Instance: instance, Orchestration: "Order", Input: "next", Version: new("2.0.0"),
-		CarryForwardEvents: []provider.Pair{{Name: "r", Data: "kept"}}, InitialCustomStatus: new("2"),
+		CarryForwardEvents: []provider.CarriedMessage{{Name: "r", Data: "kept"}}, InitialCustomStatus: new("2"),
 	})
 }
 
@@ -205,9 +205,9 @@ func TestCarriedStatus(t *testing.T) {
 // §7.6: what no dequeue returned to the function, in order across names, however many.
 func TestCarryForward(t *testing.T) {
 	t.Parallel()
-	pairs := func(items ...string) (list []provider.Pair) {
+	pairs := func(items ...string) (list []provider.CarriedMessage) {
 		for _, item := range items {
-			list = append(list, provider.Pair{Name: item[:1], Data: item})
+			list = append(list, provider.CarriedMessage{Name: item[:1], Data: item})
 		}
 		return list
 	}
@@ -219,7 +219,7 @@ func TestCarryForward(t *testing.T) {
 		name   string
 		fn     func(f flow)
 		arrive []string
-		want   []provider.Pair
+		want   []provider.CarriedMessage
 	}{
 		{name: "nothing arrived", fn: func(f flow) { f.dequeue("a") }},
 		{
@@ -276,7 +276,7 @@ func TestMessagesBehindContinueAsNewAreCarried(t *testing.T) {
 	past := after(nil, run(t, newTurn(fn, nil)))
 	result := run(t, newTurn(fn, past, activityDone(2, ""), queued("q", "late")))
 	next := result.OrchestratorItems[0].(provider.ContinueAsNewItem)
-	if diff := cmp.Diff([]provider.Pair{{Name: "q", Data: "late"}}, next.CarryForwardEvents); diff != "" {
+	if diff := cmp.Diff([]provider.CarriedMessage{{Name: "q", Data: "late"}}, next.CarryForwardEvents); diff != "" {
 		t.Errorf("carried (-want +got):\n%s", diff)
 	}
 }
@@ -361,7 +361,7 @@ func TestReservedDetachedIDs(t *testing.T) {
 			wantOutcome(t, result, replay.Completed)
 			continue
 		}
-		want := provider.Application{
+		want := provider.ApplicationFailure{
 			Kind:    provider.AppPanicked,
 			Message: "instance id '" + id + "' uses the reserved sub-orchestration marker 'sub::'",
 		}
@@ -389,7 +389,7 @@ func TestRecordedChildIDCounts(t *testing.T) {
 // reported and those that were never sent. One that continues as new takes none (§7.7).
 func TestFailureCancelsChildren(t *testing.T) {
 	t.Parallel()
-	broken := provider.ActivityFailedItem{Instance: instance, ExecutionID: 1, ID: 4, Details: provider.Infrastructure{Operation: "op"}}
+	broken := provider.ActivityFailedItem{Instance: instance, ExecutionID: 1, ID: 4, Details: provider.InfrastructureFailure{Operation: "op"}}
 	late := provider.CancelInstanceItem{Instance: instance + "::sub::2", Reason: history.ParentFailed}
 	for _, test := range []struct {
 		name    string
@@ -439,6 +439,6 @@ func TestFailedFunctionStillCancelsWhatItDropped(t *testing.T) {
 	result := p.turn(activityDone(3, ""))
 	wantDelta(t, result, to(3, provider.ActivityCompleted{}),
 		to(2, provider.ActivityCancelRequested{Reason: "dropped_future"}),
-		provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"}})
+		provider.OrchestrationFailed{Details: provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: "no"}})
 	wantCancelled(t, result, 2) // once, not again as a running activity
 }

@@ -53,7 +53,7 @@ type engine struct {
 	// next is set by NextExecution.
 	next *NextExecution
 	// carried are the queue messages that go along.
-	carried []provider.Pair
+	carried []provider.CarriedMessage
 
 	// failure ends the turn as Failed whatever else happened.
 	failure provider.ErrorDetails
@@ -155,7 +155,7 @@ func (e *engine) replaying(yes bool) { e.env.replaying.Store(yes || e.turn.Silen
 func (e *engine) nondeterministicf(format string, args ...any) {
 	if e.failure == nil {
 		message := fmt.Sprintf(format, args...)
-		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
+		e.failure = provider.ConfigurationFailure{Kind: provider.Nondeterminism, Message: &message}
 	}
 }
 
@@ -224,7 +224,7 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 			return nil
 		}
 		if idle == maxQuiescenceRounds {
-			e.failure = provider.Infrastructure{
+			e.failure = provider.InfrastructureFailure{
 				Operation: "quiescence_loop",
 				Message: fmt.Sprintf("the orchestration did not come to rest within %d rounds: it has asked for as many things in a row "+
 					"without having to wait; let it sleep or continue as new after fewer", maxQuiescenceRounds),
@@ -267,7 +267,7 @@ func (e *engine) poll(ctx context.Context) error {
 		e.exceed(e.env.exceeded)
 	}
 	if p := e.coroutine.panic; p != nil && e.failure == nil {
-		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message}
+		e.failure = provider.ApplicationFailure{Kind: provider.AppPanicked, Message: p.message}
 		e.res.PanicStack = p.stack
 	}
 	return nil
@@ -280,7 +280,7 @@ func (e *engine) failMisuse(at string) bool {
 		return false
 	}
 	e.res.Misused = at
-	e.failure = provider.Application{
+	e.failure = provider.ApplicationFailure{
 		Kind: provider.AppOrchestrationFailed,
 		Message: "the orchestration context was used from another goroutine at " + at +
 			"; orchestrations must not start goroutines, use orchestration.Go",

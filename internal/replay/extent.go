@@ -126,7 +126,7 @@ func tooDeep(parent string, limit int) string {
 func (e *engine) exceed(message string) {
 	if e.failure == nil {
 		e.limitExceeded = true
-		e.failure = provider.Application{Kind: provider.AppOrchestrationFailed, Message: message}
+		e.failure = provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: message}
 	}
 }
 
@@ -196,7 +196,7 @@ func detailBytes(details provider.ErrorDetails) int {
 		return 0
 	}
 	bytes := len(details.DisplayMessage())
-	if d, ok := details.(provider.Application); ok {
+	if d, ok := details.(provider.ApplicationFailure); ok {
 		bytes += len(d.FailureKind) + len(d.FailureDetails) + len(d.Heartbeat)
 	}
 	return bytes

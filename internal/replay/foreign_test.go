@@ -33,7 +33,7 @@ var foreignUses = map[string]func(f flow, h *replay.Handle){
 func wantMisuse(t *testing.T, result *replay.Result) {
 	t.Helper()
 	wantOutcome(t, result, replay.Failed)
-	details, ok := result.Details.(provider.Application)
+	details, ok := result.Details.(provider.ApplicationFailure)
 	if !ok || !regexp.MustCompile(`used from another goroutine at replay/foreign_test\.go:\d+;`).MatchString(details.Message) {
 		t.Errorf("details %+v", result.Details)
 	}
@@ -153,7 +153,7 @@ func TestForeignFunction(t *testing.T) {
 		other.Info()
 		return "went on", nil
 	}), nil))
-	want := provider.Application{Kind: provider.AppPanicked, Message: "the context of another orchestration was used"}
+	want := provider.ApplicationFailure{Kind: provider.AppPanicked, Message: "the context of another orchestration was used"}
 	if diff := cmp.Diff(provider.ErrorDetails(want), placeless(user.Details)); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}

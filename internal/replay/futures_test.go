@@ -408,7 +408,7 @@ func TestReturningCancelsOpenChildren(t *testing.T) {
 		result := p.turn(childDone(3, ""))
 		end := provider.EventKind(provider.OrchestrationCompleted{})
 		if fails {
-			end = provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"}}
+			end = provider.OrchestrationFailed{Details: provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: "no"}}
 		}
 		wantDelta(t, result, to(3, provider.SubOrchestrationCompleted{}),
 			to(2, provider.SubOrchestrationCancelRequested{Reason: "dropped_future"}), end)

@@ -226,7 +226,7 @@ func wantOutcome(t *testing.T, result *replay.Result, want replay.Outcome) {
 func wantNondeterminism(t *testing.T, result *replay.Result, message string) {
 	t.Helper()
 	wantOutcome(t, result, replay.Failed)
-	details, ok := result.Details.(provider.Configuration)
+	details, ok := result.Details.(provider.ConfigurationFailure)
 	if !ok || details.Kind != provider.Nondeterminism || details.Message == nil {
 		t.Fatalf("details = %+v, want nondeterminism", result.Details)
 	}
@@ -265,8 +265,8 @@ func cancel(reason string) provider.WorkItem {
 	return provider.CancelInstanceItem{Instance: instance, Reason: reason}
 }
 
-func declined(message string) provider.Application {
-	return provider.Application{Kind: provider.AppActivityFailed, Message: message}
+func declined(message string) provider.ApplicationFailure {
+	return provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: message}
 }
 
 func execute(id uint64, name, input string) provider.WorkItem {

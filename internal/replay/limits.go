@@ -35,7 +35,7 @@ func (e *engine) enforceLimits() {
 		e.events = slices.DeleteFunc(e.events, func(event provider.Event) bool { return event.Terminal() })
 	}
 	e.limitExceeded = true
-	e.fail(Failed, provider.Application{Kind: provider.AppOrchestrationFailed, Message: violation})
+	e.fail(Failed, provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: violation})
 }
 
 // violation names the first limit that this turn's events exceed.

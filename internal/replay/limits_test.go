@@ -67,7 +67,7 @@ func TestLimits(t *testing.T) {
 				return
 			}
 			wantOutcome(t, result, replay.Failed)
-			want := provider.Application{Kind: provider.AppOrchestrationFailed, Message: test.message}
+			want := provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: test.message}
 			if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
@@ -207,7 +207,7 @@ func TestQuiescence(t *testing.T) {
 	wantOutcome(t, chain(100), replay.Completed)
 	result := chain(101)
 	wantOutcome(t, result, replay.Failed)
-	want := provider.Infrastructure{
+	want := provider.InfrastructureFailure{
 		Operation: "quiescence_loop", Message: "the orchestration did not come to rest within 100 rounds: it has asked for as many things in a row " +
 			"without having to wait; let it sleep or continue as new after fewer",
 	}

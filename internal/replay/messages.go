@@ -186,7 +186,7 @@ func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details
 	}
 	// A failure that is not the application's own ends the orchestration with
 	// the same details; user code never sees it.
-	if _, application := details.(provider.Application); !application && e.failure == nil {
+	if _, application := details.(provider.ApplicationFailure); !application && e.failure == nil {
 		e.failure = details
 	}
 }

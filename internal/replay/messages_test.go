@@ -132,9 +132,9 @@ func TestMessagesBecomeEvents(t *testing.T) {
 func TestSystemFailuresEndTheOrchestration(t *testing.T) {
 	t.Parallel()
 	for name, details := range map[string]provider.ErrorDetails{
-		"infrastructure": provider.Infrastructure{Operation: "ack", Message: "db down"},
-		"configuration":  provider.Configuration{Kind: provider.Nondeterminism, Message: new("m")},
-		"poison": provider.Poison{
+		"infrastructure": provider.InfrastructureFailure{Operation: "ack", Message: "db down"},
+		"configuration":  provider.ConfigurationFailure{Kind: provider.Nondeterminism, Message: new("m")},
+		"poison": provider.PoisonFailure{
 			AttemptCount: 11, MaxAttempts: 10,
 			MessageType: provider.PoisonActivity{Instance: instance, ExecutionID: 1, ActivityName: "A", ActivityID: 2},
 		},
@@ -172,8 +172,8 @@ func TestApplicationFailuresReachTheCode(t *testing.T) {
 		want    string
 	}{
 		{"failed", declined("card declined"), "card declined"},
-		{"cancelled", provider.Application{Kind: provider.AppCancelled, CancelReason: "user"}, "canceled: user"},
-		{"panicked", provider.Application{Kind: provider.AppPanicked, Message: "boom"}, "orchestration panicked: boom"},
+		{"cancelled", provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "user"}, "canceled: user"},
+		{"panicked", provider.ApplicationFailure{Kind: provider.AppPanicked, Message: "boom"}, "orchestration panicked: boom"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

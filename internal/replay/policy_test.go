@@ -278,7 +278,7 @@ func TestCarriedBehindAReturn(t *testing.T) {
 		result := d.turn(activityDone(2, ""), queued("q", "late"))
 		wantOutcome(t, result, replay.ContinuedAsNew)
 		wantItems(t, "items", result.OrchestratorItems, provider.ContinueAsNewItem{
-			Instance: instance, Orchestration: "Order", Input: "next", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "late"}},
+			Instance: instance, Orchestration: "Order", Input: "next", CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "late"}},
 		})
 	}
 }

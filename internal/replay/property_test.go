@@ -529,7 +529,7 @@ func (s *simulator) run(batch []provider.WorkItem, past []provider.Event, resume
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if _, nondeterministic := result.Details.(provider.Configuration); nondeterministic {
+	if _, nondeterministic := result.Details.(provider.ConfigurationFailure); nondeterministic {
 		s.t.Fatalf("%s\nhistory %+v", result.Details.DisplayMessage(), entries(s.history))
 	}
 	return result
@@ -605,7 +605,7 @@ func (s *simulator) cancelChild(child string) {
 	s.outside = slices.Delete(s.outside, i, i+1)
 	s.queue = append(s.queue, provider.SubOrchFailedItem{
 		ParentInstance: instance, ParentExecutionID: s.execution, ParentID: *m.ParentID,
-		Details: provider.Application{Kind: provider.AppCancelled, CancelReason: "dropped"},
+		Details: provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "dropped"},
 	})
 }
 

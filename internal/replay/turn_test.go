@@ -112,11 +112,11 @@ func TestOutcomes(t *testing.T) {
 			name:    "failed",
 			fn:      func(flow, string) (string, error) { return "", errors.New("sold out") },
 			outcome: replay.Failed,
-			end: provider.OrchestrationFailed{Details: provider.Application{
+			end: provider.OrchestrationFailed{Details: provider.ApplicationFailure{
 				Kind: provider.AppOrchestrationFailed, Message: "sold out",
 			}},
 			status: provider.StatusFailed, output: "sold out",
-			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.Application{
+			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.ApplicationFailure{
 				Kind: provider.AppOrchestrationFailed, Message: "sold out",
 			}},
 		},
@@ -124,11 +124,11 @@ func TestOutcomes(t *testing.T) {
 			name:    "panicked",
 			fn:      func(flow, string) (string, error) { panic("index out of range") },
 			outcome: replay.Failed,
-			end: provider.OrchestrationFailed{Details: provider.Application{
+			end: provider.OrchestrationFailed{Details: provider.ApplicationFailure{
 				Kind: provider.AppPanicked, Message: "index out of range",
 			}},
 			status: provider.StatusFailed, output: "orchestration panicked: index out of range",
-			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.Application{
+			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.ApplicationFailure{
 				Kind: provider.AppPanicked, Message: "index out of range",
 			}},
 		},
@@ -143,11 +143,11 @@ func TestOutcomes(t *testing.T) {
 			fn:       func(flow, string) (string, error) { return "done all the same", nil },
 			messages: []provider.WorkItem{cancel("user")},
 			outcome:  replay.Cancelled,
-			end: provider.OrchestrationFailed{Details: provider.Application{
+			end: provider.OrchestrationFailed{Details: provider.ApplicationFailure{
 				Kind: provider.AppCancelled, CancelReason: "user",
 			}},
 			status: provider.StatusFailed, output: "canceled: user",
-			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.Application{
+			parent: provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: provider.ApplicationFailure{
 				Kind: provider.AppCancelled, CancelReason: "user",
 			}},
 		},

@@ -111,7 +111,7 @@ func (m *mapper) item(item provider.WorkItem) provider.WorkItem {
 func (m *mapper) details(details provider.ErrorDetails) provider.ErrorDetails {
 	before := m.changes
 	switch d := details.(type) {
-	case provider.Application:
+	case provider.ApplicationFailure:
 		d.Message = m.text(d.Message)
 		if d.Kind == provider.AppCancelled {
 			d.CancelReason = m.text(d.CancelReason)
@@ -120,7 +120,7 @@ func (m *mapper) details(details provider.ErrorDetails) provider.ErrorDetails {
 		if m.changes != before {
 			return d
 		}
-	case provider.Poison:
+	case provider.PoisonFailure:
 		d.Message = m.text(d.Message)
 		if m.changes != before {
 			return d

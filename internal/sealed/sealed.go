@@ -133,7 +133,7 @@ func (m *mapper) optional(text *string) *string {
 	return text
 }
 
-func (m *mapper) pairs(pairs []provider.Pair) []provider.Pair {
+func (m *mapper) pairs(pairs []provider.CarriedMessage) []provider.CarriedMessage {
 	pairs = slices.Clone(pairs)
 	for i := range pairs {
 		pairs[i].Data = m.text(pairs[i].Data)

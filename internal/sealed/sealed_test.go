@@ -89,11 +89,11 @@ var details = []struct {
 	value provider.ErrorDetails
 	plain []string
 }{
-	{provider.Application{Kind: provider.AppCancelled, CancelReason: "1", Message: "2", FailureKind: "FailureKind", FailureDetails: "4", Heartbeat: "5"}, []string{"FailureKind"}},
-	{provider.Application{Kind: provider.AppActivityFailed, Message: ""}, nil},
-	{provider.Infrastructure{Operation: "Operation", Message: "Message"}, []string{"Operation", "Message"}},
-	{provider.Configuration{Kind: "Kind", Resource: "Resource", Message: new("Message")}, []string{"Kind", "Resource", "Message"}},
-	{provider.Poison{Message: "1", MessageType: provider.PoisonOrchestration{Instance: "Instance"}}, []string{"Instance"}},
+	{provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "1", Message: "2", FailureKind: "FailureKind", FailureDetails: "4", Heartbeat: "5"}, []string{"FailureKind"}},
+	{provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: ""}, nil},
+	{provider.InfrastructureFailure{Operation: "Operation", Message: "Message"}, []string{"Operation", "Message"}},
+	{provider.ConfigurationFailure{Kind: "Kind", Resource: "Resource", Message: new("Message")}, []string{"Kind", "Resource", "Message"}},
+	{provider.PoisonFailure{Message: "1", MessageType: provider.PoisonOrchestration{Instance: "Instance"}}, []string{"Instance"}},
 }
 
 // fill sets every text below a value to the path of its fields, as often as needed, and

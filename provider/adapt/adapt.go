@@ -51,7 +51,7 @@ type store struct {
 	provider.Provider
 	admin
 
-	// waiting counts the calls of Take that may wait for a turn in the plain store.
+	// waiting counts the calls of Claim that may wait for a turn in the plain store.
 	waiting atomic.Int32
 
 	mu        sync.Mutex

@@ -70,18 +70,18 @@ func TestTakesOneAfterTheOther(t *testing.T) {
 			}
 			turn := &provider.FetchOrchestrationParams{LockTimeout: time.Minute}
 			work := []provider.FetchWorkParams{{LockTimeout: time.Minute}, {LockTimeout: time.Minute}}
-			taken, err := store.Take(t.Context(), provider.TakeParams{Turn: turn, Work: work})
+			taken, err := store.Claim(t.Context(), provider.ClaimParams{Turn: turn, Work: work})
 			must(t, err)
 			if taken.Turn == nil || len(taken.Turn.Item.Messages) != 2 || len(taken.Work) != 0 || taken.Waited {
 				t.Fatalf("taken %+v", taken)
 			}
 			name, version, running := "O", "1.0.0", provider.StatusRunning
-			taken, err = store.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+			taken, err = store.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 				LockToken: taken.Turn.LockToken, ExecutionID: 1,
 				HistoryDelta: []provider.Event{{EventID: 1, InstanceID: "i", ExecutionID: 1, Kind: provider.OrchestrationStarted{Name: "O", Version: "1.0.0"}}},
 				WorkerItems:  []provider.WorkItem{provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "A"}},
 				Metadata:     provider.ExecutionMetadata{Status: &running, OrchestrationName: &name, OrchestrationVersion: &version},
-			}, provider.TakeParams{Turn: turn, Work: work})
+			}, provider.ClaimParams{Turn: turn, Work: work})
 			must(t, err)
 			if taken.Turn != nil || len(taken.Work) != 1 || taken.Work[0].For != 0 || taken.Err != nil {
 				t.Fatalf("taken with the turn: %+v", taken)
@@ -95,8 +95,8 @@ func TestTakesOneAfterTheOther(t *testing.T) {
 				t.Errorf("renewals: %v, %v", outcomes, err)
 			}
 			done := provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 2, Result: "x"}
-			outcomes, taken, err = store.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: token, Completion: done}, {LockToken: "no token"}},
-				provider.TakeParams{Turn: turn})
+			outcomes, taken, err = store.AckWorkAndClaim(t.Context(), []provider.WorkAck{{LockToken: token, Completion: done}, {LockToken: "no token"}},
+				provider.ClaimParams{Turn: turn})
 			if err != nil || outcomes[0] != nil || !errors.Is(outcomes[1], provider.ErrInvalidLockToken) || taken.Turn == nil {
 				t.Fatalf("acknowledgements: %v, %+v, %v", outcomes, taken, err)
 			}
@@ -128,16 +128,16 @@ func TestErrorsAfterALock(t *testing.T) {
 	t.Parallel()
 	store := adapt.Store(failing{plain{open(t)}})
 	must(t, store.EnqueueForOrchestrator(t.Context(), start, 0))
-	params := provider.TakeParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Minute}, Work: []provider.FetchWorkParams{{LockTimeout: time.Minute}}}
-	taken, err := store.Take(t.Context(), params)
+	params := provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Minute}, Work: []provider.FetchWorkParams{{LockTimeout: time.Minute}}}
+	taken, err := store.Claim(t.Context(), params)
 	if err != nil || taken.Turn == nil || !provider.IsRetryable(taken.Err) {
 		t.Fatalf("taken %+v, %v", taken, err)
 	}
 	params.Turn = nil
-	if _, err := store.Take(t.Context(), params); !provider.IsRetryable(err) {
+	if _, err := store.Claim(t.Context(), params); !provider.IsRetryable(err) {
 		t.Errorf("nothing was taken, and the error is %v", err)
 	}
-	outcomes, taken, err := store.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: "no token"}}, params)
+	outcomes, taken, err := store.AckWorkAndClaim(t.Context(), []provider.WorkAck{{LockToken: "no token"}}, params)
 	if err != nil || len(outcomes) != 1 || !provider.IsRetryable(taken.Err) {
 		t.Errorf("%v, %+v, %v", outcomes, taken, err)
 	}
@@ -169,16 +169,17 @@ func (p *patient) FetchWorkItem(context.Context, provider.FetchWorkParams) (*pro
 	return nil, nil //nolint:nilnil // there is none
 }
 
-// A Take waits as the plain store does. Notices for turns come by time unless it waits; those for activities always do.
+// A Claim waits as the plain store does. Notices for turns come by time unless it waits; those for activities always
+// do.
 func TestNoticesByTime(t *testing.T) {
 	t.Parallel()
 	for _, waits := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			store := adapt.Store(&patient{waits: waits})
 			turns, activities, stop := store.WorkReady()
-			took := make(chan provider.Taken, 1)
+			took := make(chan provider.Claimed, 1)
 			go func() {
-				taken, _ := store.Take(t.Context(), provider.TakeParams{Turn: &provider.FetchOrchestrationParams{}, Wait: time.Second})
+				taken, _ := store.Claim(t.Context(), provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{}, Wait: time.Second})
 				took <- taken
 			}()
 			time.Sleep(250 * time.Millisecond)

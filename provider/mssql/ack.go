@@ -38,7 +38,7 @@ func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrc
 	if err != nil {
 		return ack.explained(err)
 	}
-	s.published(ack.AckOrchestrationItemParams, turn, provider.Taken{})
+	s.published(ack.AckOrchestrationItemParams, turn, provider.Claimed{})
 	return nil
 }
 
@@ -238,7 +238,7 @@ func putQueues(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) e
 
 // published wakes whom a turn that was committed concerns, except for what the same call
 // has taken of it.
-func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow, taken provider.Taken) {
+func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow, taken provider.Claimed) {
 	ready, instance := 0, restored(turn.InstanceID)
 	next := "" // the instance whose turn was taken, in its stored form
 	if taken.Turn != nil {
@@ -272,7 +272,7 @@ func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.A
 }
 
 // countTaken is how many of the activities were taken.
-func countTaken(activities []mssqldb.WorkListV1Row, taken []provider.TakenWork) (n int) {
+func countTaken(activities []mssqldb.WorkListV1Row, taken []provider.ClaimedWork) (n int) {
 	for _, work := range taken {
 		item, _ := work.Item.(provider.ActivityExecuteItem)
 		if slices.ContainsFunc(activities, func(row mssqldb.WorkListV1Row) bool {

@@ -26,7 +26,7 @@ func TestAcksDoNotWaitBehindABlockedOne(t *testing.T) {
 	}
 	tx := s.begin(t)
 	ok(t, s.store.EnqueueTx(ctx, tx, start("blocked"), 0))
-	outcomes, _, err := s.store.AckWorkAndTake(ctx, acks, provider.TakeParams{})
+	outcomes, _, err := s.store.AckWorkAndClaim(ctx, acks, provider.ClaimParams{})
 	ok(t, err)
 	wantBusy(t, outcomes[0])
 	ok(t, outcomes[1])

@@ -296,13 +296,13 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 	growing(t, []counted{
 		{"take", 120, "what a fetch of a turn touches, and twice what one of an activity does", takes(taking), 0},
 		{"end a turn and take", 150, "the acknowledgement, and as before", takes(
-			func(c *crowd, params provider.TakeParams) (provider.Taken, error) {
-				return c.AckTurnAndTake(c.t.Context(), anAck(c), params)
+			func(c *crowd, params provider.ClaimParams) (provider.Claimed, error) {
+				return c.AckTurnAndClaim(c.t.Context(), anAck(c), params)
 			}), 0},
 		{"end an activity and take", 140, "the acknowledgement, and as before", takes(
-			func(c *crowd, params provider.TakeParams) (provider.Taken, error) {
+			func(c *crowd, params provider.ClaimParams) (provider.Claimed, error) {
 				held := provider.ActivityCompletedItem{Instance: c.turn.Item.Instance, ExecutionID: 1, ID: 2}
-				outcomes, taken, err := c.AckWorkAndTake(c.t.Context(), []provider.WorkAck{{LockToken: c.work.LockToken, Completion: held}}, params)
+				outcomes, taken, err := c.AckWorkAndClaim(c.t.Context(), []provider.WorkAck{{LockToken: c.work.LockToken, Completion: held}}, params)
 				return taken, errors.Join(append(outcomes, err)...)
 			}), 0},
 	}, fmt.Sprintf(`
@@ -323,13 +323,13 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 // hold nothing, however much there is that waits for its time.
 func TestEmptyLooksTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
-	params := provider.TakeParams{
+	params := provider.ClaimParams{
 		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Order")},
 		Work: []provider.FetchWorkParams{{LockTimeout: lease, Known: known("Pay")}, {LockTimeout: lease, Known: known("Pay")}},
 	}
 	growing(t, []counted{
 		{"look", 2, "the first timer that waits, or the first activity", func(c *crowd) error {
-			_, taken, err := c.AckWorkAndTake(c.t.Context(), nil, params)
+			_, taken, err := c.AckWorkAndClaim(c.t.Context(), nil, params)
 			if taken.Turn != nil || len(taken.Work) > 0 {
 				return fmt.Errorf("%+v is taken", taken)
 			}
@@ -343,14 +343,14 @@ func TestEmptyLooksTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls 
 		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay"))))
 }
 
-func taking(c *crowd, params provider.TakeParams) (provider.Taken, error) {
-	return c.Take(c.t.Context(), params)
+func taking(c *crowd, params provider.ClaimParams) (provider.Claimed, error) {
+	return c.Claim(c.t.Context(), params)
 }
 
 // takes makes a call that takes a turn and two activities by the names that there are.
-func takes(call func(*crowd, provider.TakeParams) (provider.Taken, error)) func(c *crowd) error {
+func takes(call func(*crowd, provider.ClaimParams) (provider.Claimed, error)) func(c *crowd) error {
 	pay := provider.FetchWorkParams{LockTimeout: lease, Known: known("Pay0", "Pay1", "Pay2", "Pay3")}
-	params := provider.TakeParams{
+	params := provider.ClaimParams{
 		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Order0", "Order1", "Order2", "Order3")},
 		Work: []provider.FetchWorkParams{pay, pay},
 	}

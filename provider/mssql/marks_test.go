@@ -146,9 +146,9 @@ func TestMarksMissNothingPutBack(t *testing.T) {
 func TestTakesLookFromMarks(t *testing.T) {
 	t.Parallel()
 	m := newMarked(t)
-	params := provider.TakeParams{Turn: &m.turn, Work: []provider.FetchWorkParams{m.work}}
-	took := func(taken provider.Taken, err error) func(want string) provider.Taken {
-		return func(want string) provider.Taken {
+	params := provider.ClaimParams{Turn: &m.turn, Work: []provider.FetchWorkParams{m.work}}
+	took := func(taken provider.Claimed, err error) func(want string) provider.Claimed {
+		return func(want string) provider.Claimed {
 			t.Helper()
 			m.must(errors.Join(err, taken.Err))
 			if len(taken.Work) != 1 || taken.Turn == nil {
@@ -159,12 +159,12 @@ func TestTakesLookFromMarks(t *testing.T) {
 		}
 	}
 	m.mark(1)
-	taken := took(m.Take(t.Context(), params))("i1")
+	taken := took(m.Claim(t.Context(), params))("i1")
 	m.mark(3)
-	outcomes, taken, err := m.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: taken.Work[0].LockToken}}, params)
+	outcomes, taken, err := m.AckWorkAndClaim(t.Context(), []provider.WorkAck{{LockToken: taken.Work[0].LockToken}}, params)
 	taken = took(taken, errors.Join(append(outcomes, err)...))("i3")
 	m.mark(2)
 	ack := provider.AckOrchestrationParams{LockToken: taken.Turn.LockToken, ExecutionID: 1}
-	took(m.AckTurnAndTake(t.Context(), ack, params))("i2")
-	took(m.Take(t.Context(), params))("i0")
+	took(m.AckTurnAndClaim(t.Context(), ack, params))("i2")
+	took(m.Claim(t.Context(), params))("i0")
 }

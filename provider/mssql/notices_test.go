@@ -42,10 +42,10 @@ func TestWorkReadyReportsWhatWasNotTaken(t *testing.T) {
 	told(activities)
 	tagged := activity("i", 7)
 	tagged.Tag = new("gpu")
-	taken, err := store.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+	taken, err := store.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 		LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
 		WorkerItems: []provider.WorkItem{activity("i", 8), tagged}, OrchestratorItems: []provider.WorkItem{start("child")},
-	}, provider.TakeParams{Turn: next, Work: append(work, work...)})
+	}, provider.ClaimParams{Turn: next, Work: append(work, work...)})
 	ok(t, err)
 	if taken.Turn == nil || taken.Turn.Item.Instance != "other" || len(taken.Work) != 2 {
 		t.Fatalf("took %+v, want the turn and the activity of another process, and one activity", taken)
@@ -59,9 +59,9 @@ func TestWorkReadyReportsWhatWasNotTaken(t *testing.T) {
 
 	ok(t, other.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: "child", Reason: "why"}, 0))
 	own := taken.Work[1]
-	outcomes, taken, err := store.AckWorkAndTake(t.Context(), []provider.WorkAck{
+	outcomes, taken, err := store.AckWorkAndClaim(t.Context(), []provider.WorkAck{
 		{LockToken: own.LockToken, Completion: provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1, ID: 8, Result: "r"}},
-	}, provider.TakeParams{Turn: next})
+	}, provider.ClaimParams{Turn: next})
 	ok(t, err)
 	ok(t, outcomes[0])
 	if taken.Turn == nil || taken.Turn.Item.Instance != "child" {
@@ -71,9 +71,9 @@ func TestWorkReadyReportsWhatWasNotTaken(t *testing.T) {
 		t.Error("there was no notice of the instance whose activity has ended")
 	}
 
-	taken, err = store.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+	taken, err = store.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 		LockToken: taken.Turn.LockToken, ExecutionID: 1, Metadata: running(), WorkerItems: []provider.WorkItem{activity("child", 2)},
-	}, provider.TakeParams{Turn: next, Work: work})
+	}, provider.ClaimParams{Turn: next, Work: work})
 	ok(t, err)
 	if taken.Turn == nil || len(taken.Work) != 1 || told(activities) {
 		t.Errorf("took %+v; want a turn, and the activity, of which there is no notice", taken)

@@ -16,12 +16,12 @@ import (
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Store]: one remote call, whatever it takes. If its answer is lost, the store gives the
+// Claim implements [provider.Store]: one remote call, whatever it takes. If its answer is lost, the store gives the
 // locks back as [Store.FetchOrchestrationItem] does.
-func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *Store) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	k, err := newTaking(params)
 	if err != nil || k.nothing() {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
 		p := s.takeParams(k, token)
@@ -33,7 +33,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 		return rows, err
 	})
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	if taken.Turn == nil && len(taken.Work) == 0 {
 		return taken, taken.Err
@@ -41,18 +41,18 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return taken, nil
 }
 
-// AckTurnAndTake implements [provider.Store], as one remote call. It does not wait for locks of other writers. If it
+// AckTurnAndClaim implements [provider.Store], as one remote call. It does not wait for locks of other writers. If it
 // misses work because of that, [Store.WorkReady] reports the work later.
-func (s *Store) AckTurnAndTake(
-	ctx context.Context, params provider.AckOrchestrationParams, take provider.TakeParams,
-) (provider.Taken, error) {
+func (s *Store) AckTurnAndClaim(
+	ctx context.Context, params provider.AckOrchestrationParams, take provider.ClaimParams,
+) (provider.Claimed, error) {
 	k, err := newTaking(take)
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	ack, err := newTurnAck(params)
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	var turn mssqldb.AckOrchestrationItemTurnRow
 	taken, err := s.takeWith(ctx, opAckOrchestration, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
@@ -63,22 +63,22 @@ func (s *Store) AckTurnAndTake(
 		return r.TakeResult, err
 	})
 	if err != nil {
-		return provider.Taken{}, ack.explained(err)
+		return provider.Claimed{}, ack.explained(err)
 	}
 	s.published(ack.AckOrchestrationItemParams, turn, taken)
 	return taken, nil
 }
 
-// AckWorkAndTake implements [provider.Store], as one remote call in which each activity has a transaction of its own.
-// Like [Store.AckTurnAndTake] it does not wait for locks of other writers to take work. If one of several
+// AckWorkAndClaim implements [provider.Store], as one remote call in which each activity has a transaction of its own.
+// Like [Store.AckTurnAndClaim] it does not wait for locks of other writers to take work. If one of several
 // acknowledgements would wait long for a lock, or meets a deadlock, its outcome is a retryable error; repeat it with
 // [Store.AckWorkItem].
-func (s *Store) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, take provider.TakeParams,
-) ([]error, provider.Taken, error) {
+func (s *Store) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, take provider.ClaimParams,
+) ([]error, provider.Claimed, error) {
 	k, err := newTaking(take)
 	if err != nil {
-		return nil, provider.Taken{}, err
+		return nil, provider.Claimed{}, err
 	}
 	outcomes := make([]error, len(acks))
 	var list []mssqldb.CompletionListV1Row
@@ -97,7 +97,7 @@ func (s *Store) AckWorkAndTake(
 		return r.TakeResult, err
 	})
 	if err != nil {
-		return nil, provider.Taken{}, err
+		return nil, provider.Claimed{}, err
 	}
 	for _, row := range refused {
 		outcomes[row.Position] = s.told(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Class: uint8(row.ErrorSeverity), Message: row.ErrorMessage})
@@ -136,7 +136,7 @@ type taking struct {
 }
 
 // newTaking leaves out what finds nothing. Error: [provider.ErrInvalidArgument].
-func newTaking(params provider.TakeParams) (k taking, err error) {
+func newTaking(params provider.ClaimParams) (k taking, err error) {
 	if params.Turn != nil {
 		f, possible, err := newTurnFetch(*params.Turn)
 		if err != nil {
@@ -230,9 +230,9 @@ func (s *Store) giveTakenBack(k taking) claimCall {
 func (s *Store) takeWith(
 	ctx context.Context, operation string, k taking,
 	call func(context.Context, *mssqldb.Queries, mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error),
-) (provider.Taken, error) {
+) (provider.Claimed, error) {
 	if err := s.enter(operation); err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	defer s.leave()
 	var rows mssqldb.TakeResult
@@ -243,7 +243,7 @@ func (s *Store) takeWith(
 		return err
 	}, s.giveTakenBack(k))
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	taken := s.opened(ctx, k, rows, token)
 	if taken.Turn != nil {
@@ -260,7 +260,7 @@ func (s *Store) takeWith(
 
 // opened makes of what was locked what the runtime works on. What cannot be opened is given
 // back, and the error is the result's.
-func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Taken) {
+func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Claimed) {
 	s.tellDropped(ctx, rows.Dropped)
 	var lost taking
 	if rows.FailureReturned && rows.Failure.TurnFailed {
@@ -303,7 +303,7 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 		case err != nil:
 			taken.Err = errors.Join(taken.Err, err)
 		case item != nil:
-			taken.Work = append(taken.Work, provider.TakenWork{FetchedWorkItem: item, For: k.places[row.Position]})
+			taken.Work = append(taken.Work, provider.ClaimedWork{FetchedWorkItem: item, For: k.places[row.Position]})
 		}
 	}
 	return taken
@@ -321,7 +321,7 @@ func locksNothing(number int32) bool {
 	return number == errLockTimeout || number == errUnregisteredCode
 }
 
-// inVain is the error of a Take that has taken nothing, so that the call is repeated as a fetch is. It is nil for what
+// inVain is the error of a Claim that has taken nothing, so that the call is repeated as a fetch is. It is nil for what
 // unlessTakenAgain answers, and for a call that has dropped messages, which are told of once.
 func inVain(rows mssqldb.TakeResult) error {
 	f := rows.Failure
@@ -340,7 +340,7 @@ func causeOf(f mssqldb.TakeFailureRow) mssqldriver.Error {
 // unlessTakenAgain returns why no more was taken, nil if that was because somebody holds it.
 // A set of names that the database does not have is registered, and if nothing has been
 // taken, it is tried once more.
-func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.Taken, failure mssqldb.TakeFailureRow) error {
+func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.Claimed, failure mssqldb.TakeFailureRow) error {
 	cause := causeOf(failure)
 	if isLockTimeout(cause) {
 		return nil

@@ -24,7 +24,7 @@ func amended(t *testing.T, schema, procedure, old, replacement string) (whole, c
 	return whole, changed
 }
 
-// A Take whose turn fails while its messages are read gives the turn back: to work on a part of them, and to
+// A Claim whose turn fails while its messages are read gives the turn back: to work on a part of them, and to
 // acknowledge all, would lose the others.
 func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
@@ -40,13 +40,13 @@ func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 
 	_, err = db.ExecContext(t.Context(), failing)
 	ok(t, err)
-	taken, err := store.Take(t.Context(), provider.TakeParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: lease}})
+	taken, err := store.Claim(t.Context(), provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: lease}})
 	if err == nil || taken.Turn != nil {
 		t.Errorf("took %+v, %v; want nothing, and an error", taken.Turn, err)
 	}
 	_, err = db.ExecContext(t.Context(), whole)
 	ok(t, err)
-	taken, err = store.Take(t.Context(), provider.TakeParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: lease}})
+	taken, err = store.Claim(t.Context(), provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: lease}})
 	ok(t, err)
 	if taken.Turn == nil || taken.Turn.AttemptCount != 1 || len(taken.Turn.Item.Messages) != 2 {
 		t.Errorf("took %+v; want two messages, for the first time", taken.Turn)
@@ -83,7 +83,7 @@ func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
 			}
 			_, err = db.ExecContext(t.Context(), failing)
 			ok(t, err)
-			taken, err := store.AckTurnAndTake(t.Context(), ack, provider.TakeParams{Work: []provider.FetchWorkParams{work, work}})
+			taken, err := store.AckTurnAndClaim(t.Context(), ack, provider.ClaimParams{Work: []provider.FetchWorkParams{work, work}})
 			ok(t, err)
 			if taken.Err == nil {
 				t.Errorf("took %d activities without an error", len(taken.Work))
@@ -93,7 +93,7 @@ func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
 			for _, w := range taken.Work {
 				ok(t, store.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: w.LockToken, IgnoreAttempt: true}))
 			}
-			rest, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{work, work}})
+			rest, err := store.Claim(t.Context(), provider.ClaimParams{Work: []provider.FetchWorkParams{work, work}})
 			ok(t, err)
 			if len(rest.Work) != 2 || rest.Work[0].AttemptCount != 1 || rest.Work[1].AttemptCount != 1 {
 				t.Errorf("took %+v; want both activities, for the first time", rest.Work)
@@ -122,8 +122,8 @@ func TestTakeTellsSeverities(t *testing.T) {
 		_, err = db.ExecContext(t.Context(), procedure)
 		ok(t, err)
 	}
-	outcomes, taken, err := store.AckWorkAndTake(
-		t.Context(), []provider.WorkAck{{LockToken: held.LockToken}}, provider.TakeParams{Work: []provider.FetchWorkParams{work}})
+	outcomes, taken, err := store.AckWorkAndClaim(
+		t.Context(), []provider.WorkAck{{LockToken: held.LockToken}}, provider.ClaimParams{Work: []provider.FetchWorkParams{work}})
 	ok(t, err)
 	for _, told := range []error{outcomes[0], taken.Err} {
 		if !errors.Is(told, mssql.ErrBusy) || !provider.IsRetryable(told) {
@@ -132,7 +132,7 @@ func TestTakeTellsSeverities(t *testing.T) {
 	}
 }
 
-// A Take finds an activity although the only turn is in a transaction that stays open.
+// A Claim finds an activity although the only turn is in a transaction that stays open.
 func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
@@ -145,7 +145,7 @@ func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	ok(t, err)
 	defer func() { _ = tx.Rollback() }()
 	ok(t, store.EnqueueTx(t.Context(), tx, start("i"), 0))
-	taken, err := store.Take(t.Context(), provider.TakeParams{
+	taken, err := store.Claim(t.Context(), provider.ClaimParams{
 		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease}, Work: []provider.FetchWorkParams{{LockTimeout: lease}},
 	})
 	ok(t, err)
@@ -154,7 +154,7 @@ func TestTakeFindsWorkBesideATransaction(t *testing.T) {
 	}
 }
 
-// Entries of one Take that ask for the same activities keep what they differ in: how long the lease lasts, and whether
+// Entries of one Claim that ask for the same activities keep what they differ in: how long the lease lasts, and whether
 // they look only for what nobody knows.
 func TestTakeKeepsEntriesApart(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestTakeKeepsEntriesApart(t *testing.T) {
 	for id := range uint64(3) {
 		ok(t, store.EnqueueForWorker(t.Context(), activity("i", id+1)))
 	}
-	taken, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{unknown, brief, long}})
+	taken, err := store.Claim(t.Context(), provider.ClaimParams{Work: []provider.FetchWorkParams{unknown, brief, long}})
 	ok(t, err)
 	if len(taken.Work) != 2 || taken.Work[0].For != 1 || taken.Work[1].For != 2 {
 		t.Fatalf("took %+v; want an activity for each entry but the first", taken.Work)
@@ -187,7 +187,7 @@ func TestTakeKeepsEntriesApart(t *testing.T) {
 	}
 }
 
-// A Take that has taken nothing because another call got in its way is repeated, as a fetch is: here two add the same
+// A Claim that has taken nothing because another call got in its way is repeated, as a fetch is: here two add the same
 // session.
 func TestTakeIsRepeated(t *testing.T) {
 	t.Parallel()
@@ -201,7 +201,7 @@ func TestTakeIsRepeated(t *testing.T) {
 	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 7)))
 	_, err = db.ExecContext(t.Context(), racing)
 	ok(t, err)
-	taken, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{{LockTimeout: lease}}})
+	taken, err := store.Claim(t.Context(), provider.ClaimParams{Work: []provider.FetchWorkParams{{LockTimeout: lease}}})
 	ok(t, err)
 	if len(taken.Work) != 1 || taken.Work[0].AttemptCount != 1 {
 		t.Errorf("took %+v; want the activity", taken.Work)

@@ -6,35 +6,35 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Take implements [provider.Store]. What it takes follows the script as a
+// Claim implements [provider.Store]. What it takes follows the script as a
 // [FetchOrchestrationItem] and, for all activities, one [FetchWorkItem].
-func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *Store) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	p := s.plan(params)
-	taken, err := s.inner.Take(ctx, p.together)
+	taken, err := s.inner.Claim(ctx, p.together)
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	if s.takeApart(ctx, &taken, p); taken.Err != nil {
-		return provider.Taken{}, taken.Err
+		return provider.Claimed{}, taken.Err
 	}
 	return taken, nil
 }
 
-// AckTurnAndTake implements [provider.Store]. It follows the script as an
-// [AckOrchestrationItem] and then as [Store.Take].
-func (s *Store) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+// AckTurnAndClaim implements [provider.Store]. It follows the script as an
+// [AckOrchestrationItem] and then as [Store.Claim].
+func (s *Store) AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
 	call := Call{Operation: AckOrchestrationItem, LockToken: ack.LockToken, Turn: &ack}
-	return s.ackAndTake(ctx, call, params, func(together provider.TakeParams) (provider.Taken, error) {
-		return s.inner.AckTurnAndTake(ctx, ack, together)
+	return s.ackAndTake(ctx, call, params, func(together provider.ClaimParams) (provider.Claimed, error) {
+		return s.inner.AckTurnAndClaim(ctx, ack, together)
 	})
 }
 
-// AckWorkAndTake implements [provider.Store]. Each activity follows the script as an
+// AckWorkAndClaim implements [provider.Store]. Each activity follows the script as an
 // [AckWorkItem], whose error is its outcome, before those that no fault is about, which go
-// together. Then it follows the script as [Store.Take].
-func (s *Store) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
-) ([]error, provider.Taken, error) {
+// together. Then it follows the script as [Store.Claim].
+func (s *Store) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams,
+) ([]error, provider.Claimed, error) {
 	outcomes := make([]error, len(acks))
 	var together []provider.WorkAck
 	var places []int
@@ -51,9 +51,9 @@ func (s *Store) AckWorkAndTake(
 		})
 	}
 	p := s.plan(params)
-	got, taken, err := s.inner.AckWorkAndTake(ctx, together, p.together)
+	got, taken, err := s.inner.AckWorkAndClaim(ctx, together, p.together)
 	if err != nil {
-		return nil, provider.Taken{}, err
+		return nil, provider.Claimed{}, err
 	}
 	for i, outcome := range got {
 		outcomes[places[i]] = outcome
@@ -65,10 +65,10 @@ func (s *Store) AckWorkAndTake(
 }
 
 func (s *Store) ackAndTake(
-	ctx context.Context, call Call, params provider.TakeParams, ack func(provider.TakeParams) (provider.Taken, error),
-) (provider.Taken, error) {
+	ctx context.Context, call Call, params provider.ClaimParams, ack func(provider.ClaimParams) (provider.Claimed, error),
+) (provider.Claimed, error) {
 	var p plan
-	taken, err := run(ctx, s, call, func() (provider.Taken, error) {
+	taken, err := run(ctx, s, call, func() (provider.Claimed, error) {
 		p = s.plan(params)
 		return ack(p.together)
 	})
@@ -80,13 +80,13 @@ func (s *Store) ackAndTake(
 
 // plan divides what a call takes: what no fault is about is taken together.
 type plan struct {
-	together provider.TakeParams
+	together provider.ClaimParams
 	// turn and work are taken by calls of their own, under their faults.
-	turn, work           provider.TakeParams
+	turn, work           provider.ClaimParams
 	turnFault, workFault Fault
 }
 
-func (s *Store) plan(params provider.TakeParams) (p plan) {
+func (s *Store) plan(params provider.ClaimParams) (p plan) {
 	if params.Turn != nil {
 		if p.turnFault = s.script.next(Call{Operation: FetchOrchestrationItem}); p.turnFault == (Fault{}) {
 			p.together.Turn, p.together.Wait = params.Turn, params.Wait
@@ -106,13 +106,13 @@ func (s *Store) plan(params provider.TakeParams) (p plan) {
 }
 
 // takeApart takes what faults are about, up to the first error.
-func (s *Store) takeApart(ctx context.Context, taken *provider.Taken, p plan) {
+func (s *Store) takeApart(ctx context.Context, taken *provider.Claimed, p plan) {
 	if p.turn.Turn != nil {
-		got, err := apply(ctx, FetchOrchestrationItem, p.turnFault, func() (provider.Taken, error) { return s.inner.Take(ctx, p.turn) })
+		got, err := apply(ctx, FetchOrchestrationItem, p.turnFault, func() (provider.Claimed, error) { return s.inner.Claim(ctx, p.turn) })
 		taken.Turn, taken.Err = got.Turn, err
 	}
 	if p.work.Work != nil && taken.Err == nil {
-		got, err := apply(ctx, FetchWorkItem, p.workFault, func() (provider.Taken, error) { return s.inner.Take(ctx, p.work) })
+		got, err := apply(ctx, FetchWorkItem, p.workFault, func() (provider.Claimed, error) { return s.inner.Claim(ctx, p.work) })
 		taken.Work, taken.Err = got.Work, err
 	}
 }

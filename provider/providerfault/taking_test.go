@@ -10,7 +10,7 @@ import (
 )
 
 // both takes a turn and an activity.
-var both = provider.TakeParams{
+var both = provider.ClaimParams{
 	Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Minute},
 	Work: []provider.FetchWorkParams{{LockTimeout: time.Minute}},
 }
@@ -49,7 +49,7 @@ func TestCombinedCallsFollowTheScript(t *testing.T) {
 				}
 			}
 			fetched := fetch(t, store)
-			taken, err := store.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+			taken, err := store.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 				LockToken: fetched.LockToken, ExecutionID: 1,
 				WorkerItems: []provider.WorkItem{provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}},
 			}, both)

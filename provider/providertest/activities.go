@@ -363,7 +363,7 @@ func completionByName(e *env) {
 	e.check(got != nil && got.Item.Instance == "B", ruleReceiver, "fetched %s, want \"B\"", render(got))
 	e.batch(got, ruleReceiver, completedItem("B", 2))
 	e.fetchNone(ruleReceiver)
-	failed := provider.ActivityFailedItem{Instance: "A", ExecutionID: 1, ID: 3, Details: provider.Application{Kind: provider.AppActivityFailed, Message: "no"}}
+	failed := provider.ActivityFailedItem{Instance: "A", ExecutionID: 1, ID: 3, Details: provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "no"}}
 	e.ok(e.p.AckWorkItem(e.ctx, e.fetchWork(held).LockToken, failed), ruleReceiver)
 	e.batch(e.fetchInstance("A", held), ruleReceiver, failed)
 }

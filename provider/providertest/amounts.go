@@ -190,9 +190,9 @@ func manyExecutions(e *env) {
 func manyCarried(e *env) {
 	many := uint64(e.config.Rows)
 	const rule = "§7.6: 100 carried messages; a store keeps lists of any length"
-	pairs := make([]provider.Pair, many)
+	pairs := make([]provider.CarriedMessage, many)
 	for i := range pairs {
-		pairs[i] = provider.Pair{Name: "inbox", Data: fmt.Sprint(i)}
+		pairs[i] = provider.CarriedMessage{Name: "inbox", Data: fmt.Sprint(i)}
 	}
 	e.storedAsHistory("A", rule, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", CarryForwardEvents: pairs})
 	same(e, e.stats("A").QueuePendingCount, many, rule)

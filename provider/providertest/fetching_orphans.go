@@ -22,7 +22,7 @@ const (
 // orphansFor is one message of each sort that an instance may get before it is
 // started, other than queue messages.
 func orphansFor(instance string) []provider.WorkItem {
-	details := provider.Application{Kind: provider.AppActivityFailed, Message: "no"}
+	details := provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "no"}
 	return []provider.WorkItem{
 		provider.CancelInstanceItem{Instance: instance, Reason: "user"},
 		raised(instance, "early"),

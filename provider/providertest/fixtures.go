@@ -28,7 +28,7 @@ func started(instance string, execution uint64) provider.Event {
 func terminal(status provider.Status, output string) provider.EventKind {
 	switch status {
 	case provider.StatusFailed:
-		return provider.OrchestrationFailed{Details: provider.Application{
+		return provider.OrchestrationFailed{Details: provider.ApplicationFailure{
 			Kind: provider.AppOrchestrationFailed, Message: output,
 		}}
 	case provider.StatusContinuedAsNew:

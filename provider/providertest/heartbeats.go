@@ -61,7 +61,7 @@ func keepsDetails(e *env) {
 	e.hasHeartbeat(again, "2")
 	e.ok(e.beat(again, held, "3"), ruleKept)
 	e.abandonWork(again, 0, true)
-	taken := e.took(e.full().Take(e.ctx, someWork(noSession())))
+	taken := e.took(e.full().Claim(e.ctx, someWork(noSession())))
 	e.check(len(taken.Work) == 1, ruleKept, "%d activities taken, want 1", len(taken.Work))
 	again = taken.Work[0].FetchedWorkItem
 	e.hasHeartbeat(again, "3")

@@ -53,7 +53,7 @@ func ackNeverReads(e *env) {
 	e.corrupt("A", 1, 2, `{"type":"NoSuchKind"}`)
 	e.enqueue(raised("A", "go"))
 	got := e.fetchInstance("A", held)
-	failed := event("A", 1, 99999, provider.OrchestrationFailed{Details: provider.Poison{
+	failed := event("A", 1, 99999, provider.OrchestrationFailed{Details: provider.PoisonFailure{
 		AttemptCount: 11, MaxAttempts: 10, Message: "e",
 		MessageType: provider.PoisonDeserialization{Instance: "A", ExecutionID: 1, Error: "e"},
 	}})

@@ -161,7 +161,7 @@ func TestFirstDifference(t *testing.T) {
 // apart; nothing else is taken as equal.
 func TestNormalForms(t *testing.T) {
 	t.Parallel()
-	empty := provider.ContinueAsNewItem{Instance: "A", CarryForwardEvents: []provider.Pair{}}
+	empty := provider.ContinueAsNewItem{Instance: "A", CarryForwardEvents: []provider.CarriedMessage{}}
 	if got := normalItem(empty); !reflect.DeepEqual(got, provider.ContinueAsNewItem{Instance: "A"}) {
 		t.Errorf("normalItem: %s", render(got))
 	}

@@ -46,9 +46,9 @@ type calls struct {
 	DeleteInstanceBulk         func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error)
 	PruneExecutions            func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error)
 	PruneExecutionsBulk        func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error)
-	Take                       func(ctx context.Context, params provider.TakeParams) (provider.Taken, error)
-	AckTurnAndTake             func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error)
-	AckWorkAndTake             func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
+	Claim                      func(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error)
+	AckTurnAndClaim            func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error)
+	AckWorkAndClaim            func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error)
 	WorkReady                  func() (turns, activities <-chan struct{}, stop func())
 	KeepHeartbeat              func(ctx context.Context, lockToken string, extendFor time.Duration, details string) error
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
@@ -109,9 +109,9 @@ func callsOf(p provider.Store) *calls {
 		DeleteInstanceBulk:         p.DeleteInstanceBulk,
 		PruneExecutions:            p.PruneExecutions,
 		PruneExecutionsBulk:        p.PruneExecutionsBulk,
-		Take:                       p.Take,
-		AckTurnAndTake:             p.AckTurnAndTake,
-		AckWorkAndTake:             p.AckWorkAndTake,
+		Claim:                      p.Claim,
+		AckTurnAndClaim:            p.AckTurnAndClaim,
+		AckWorkAndClaim:            p.AckWorkAndClaim,
 		WorkReady:                  p.WorkReady,
 		KeepHeartbeat:              p.KeepHeartbeat,
 		RenewLocks:                 p.RenewLocks,
@@ -231,16 +231,16 @@ func (b broken) GetInstanceStats(ctx context.Context, instance string) (*provide
 	return b.calls.GetInstanceStats(ctx, instance)
 }
 
-func (b broken) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
-	return b.calls.Take(ctx, params)
+func (b broken) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
+	return b.calls.Claim(ctx, params)
 }
 
-func (b broken) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
-	return b.calls.AckTurnAndTake(ctx, ack, params)
+func (b broken) AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
+	return b.calls.AckTurnAndClaim(ctx, ack, params)
 }
 
-func (b broken) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-	return b.calls.AckWorkAndTake(ctx, acks, params)
+func (b broken) AckWorkAndClaim(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
+	return b.calls.AckWorkAndClaim(ctx, acks, params)
 }
 
 func (b broken) WorkReady() (turns, activities <-chan struct{}, stop func()) {

@@ -14,9 +14,9 @@ import (
 // The mutants about the calls that commit and take, and that renew together.
 
 // takingWith changes what every combined call takes, and what it has taken.
-func takingWith(ask func(params *provider.TakeParams), answer func(taken *provider.Taken)) func(*calls, calls) {
+func takingWith(ask func(params *provider.ClaimParams), answer func(taken *provider.Claimed)) func(*calls, calls) {
 	return func(c *calls, sound calls) {
-		change := func(params provider.TakeParams, call func(params provider.TakeParams) (provider.Taken, error)) (provider.Taken, error) {
+		change := func(params provider.ClaimParams, call func(params provider.ClaimParams) (provider.Claimed, error)) (provider.Claimed, error) {
 			if ask != nil {
 				params.Work = slices.Clone(params.Work)
 				if params.Turn != nil {
@@ -30,17 +30,17 @@ func takingWith(ask func(params *provider.TakeParams), answer func(taken *provid
 			}
 			return taken, err
 		}
-		c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
-			return change(params, func(params provider.TakeParams) (provider.Taken, error) { return sound.Take(ctx, params) })
+		c.Claim = func(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
+			return change(params, func(params provider.ClaimParams) (provider.Claimed, error) { return sound.Claim(ctx, params) })
 		}
-		c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
-			return change(params, func(params provider.TakeParams) (provider.Taken, error) {
-				return sound.AckTurnAndTake(ctx, ack, params)
+		c.AckTurnAndClaim = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
+			return change(params, func(params provider.ClaimParams) (provider.Claimed, error) {
+				return sound.AckTurnAndClaim(ctx, ack, params)
 			})
 		}
-		c.AckWorkAndTake = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) (outcomes []error, taken provider.Taken, err error) {
-			taken, err = change(params, func(params provider.TakeParams) (taken provider.Taken, err error) {
-				outcomes, taken, err = sound.AckWorkAndTake(ctx, acks, params)
+		c.AckWorkAndClaim = func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) (outcomes []error, taken provider.Claimed, err error) {
+			taken, err = change(params, func(params provider.ClaimParams) (taken provider.Claimed, err error) {
+				outcomes, taken, err = sound.AckWorkAndClaim(ctx, acks, params)
 				return taken, err
 			})
 			return outcomes, taken, err
@@ -49,20 +49,20 @@ func takingWith(ask func(params *provider.TakeParams), answer func(taken *provid
 }
 
 // commitWith changes how the acknowledgement and the taking go together.
-func commitWith(both func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error)) func(*calls, calls) {
+func commitWith(both func(ack func() error, take func() (provider.Claimed, error)) (provider.Claimed, error)) func(*calls, calls) {
 	return func(c *calls, sound calls) {
-		c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+		c.AckTurnAndClaim = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
 			return both(func() error { return sound.AckOrchestrationItem(ctx, ack) },
-				func() (provider.Taken, error) { return sound.Take(ctx, params) })
+				func() (provider.Claimed, error) { return sound.Claim(ctx, params) })
 		}
-		c.AckWorkAndTake = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+		c.AckWorkAndClaim = func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 			outcomes := make([]error, len(acks))
 			taken, err := both(func() error {
 				for i, a := range acks {
 					outcomes[i] = sound.AckWorkItem(ctx, a.LockToken, a.Completion)
 				}
 				return nil
-			}, func() (provider.Taken, error) { return sound.Take(ctx, params) })
+			}, func() (provider.Claimed, error) { return sound.Claim(ctx, params) })
 			return outcomes, taken, err
 		}
 	}
@@ -73,23 +73,23 @@ func takingMutants() []mutant {
 		{
 			"takes one activity however many are asked for", "§5.23 what is taken",
 			[]string{"taking/what_is_ready_is_taken"},
-			takingWith(func(p *provider.TakeParams) { p.Work = p.Work[:min(1, len(p.Work))] }, nil),
+			takingWith(func(p *provider.ClaimParams) { p.Work = p.Work[:min(1, len(p.Work))] }, nil),
 		},
 		{
 			"takes a turn unasked", "§5.23 what is taken",
 			[]string{"taking/without_entries_nothing_is_taken"},
-			takingWith(func(p *provider.TakeParams) { p.Turn = &provider.FetchOrchestrationParams{LockTimeout: held} }, nil),
+			takingWith(func(p *provider.ClaimParams) { p.Turn = &provider.FetchOrchestrationParams{LockTimeout: held} }, nil),
 		},
 		{"waits for something to take", "PollTimeout is not used", []string{"taking/never_waits"}, func(c *calls, sound calls) {
-			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+			c.Claim = func(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 				turn, err := sound.FetchOrchestrationItem(ctx, *params.Turn)
-				return provider.Taken{Turn: turn}, err
+				return provider.Claimed{Turn: turn}, err
 			}
 		}},
 		{
 			"takes before it commits", "what the call itself made",
 			[]string{"taking/turn_hands_on_what_it_made", "taking/completion_hands_on_its_turn"},
-			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+			commitWith(func(ack func() error, take func() (provider.Claimed, error)) (provider.Claimed, error) {
 				taken, err := take()
 				if err == nil {
 					err = ack()
@@ -100,42 +100,42 @@ func takingMutants() []mutant {
 		{
 			"takes although the acknowledgement failed", "§5.23 atomicity",
 			[]string{"taking/failed_ack_takes_nothing"},
-			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+			commitWith(func(ack func() error, take func() (provider.Claimed, error)) (provider.Claimed, error) {
 				err := ack()
 				_, _ = take()
-				return provider.Taken{}, err
+				return provider.Claimed{}, err
 			}),
 		},
 		{
 			"tells of a failed acknowledgement as of a failed taking", "§5.23 atomicity",
 			[]string{"taking/failed_ack_takes_nothing"},
-			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+			commitWith(func(ack func() error, take func() (provider.Claimed, error)) (provider.Claimed, error) {
 				failed := ack()
 				if failed == nil {
 					return take()
 				}
-				return provider.Taken{Err: failed}, nil
+				return provider.Claimed{Err: failed}, nil
 			}),
 		},
 		{
 			"checks what it is to take after the commit", "§5.23 arguments",
 			[]string{"taking/bad_entries_commit_nothing"},
-			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+			commitWith(func(ack func() error, take func() (provider.Claimed, error)) (provider.Claimed, error) {
 				if err := ack(); err != nil {
-					return provider.Taken{}, err
+					return provider.Claimed{}, err
 				}
 				return take()
 			}),
 		},
 		{"takes no notice of a combined call's context", "a call ends soon after its context", []string{"taking/ended_context_commits_nothing"}, func(c *calls, sound calls) {
-			c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
-				return sound.AckTurnAndTake(context.WithoutCancel(ctx), ack, params)
+			c.AckTurnAndClaim = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
+				return sound.AckTurnAndClaim(context.WithoutCancel(ctx), ack, params)
 			}
 		}},
 		{
 			"takes for every entry by the first one's terms", "For is the index of the entry",
 			[]string{"taking/each_entry_by_its_own_terms", "taking/work_by_code"},
-			takingWith(func(p *provider.TakeParams) {
+			takingWith(func(p *provider.ClaimParams) {
 				for i := range p.Work {
 					p.Work[i] = p.Work[0]
 				}
@@ -144,7 +144,7 @@ func takingMutants() []mutant {
 		{
 			"numbers what it has taken", "For is the index of the entry",
 			[]string{"taking/each_entry_by_its_own_terms"},
-			takingWith(nil, func(taken *provider.Taken) {
+			takingWith(nil, func(taken *provider.Claimed) {
 				for i := range taken.Work {
 					taken.Work[i].For = i
 				}
@@ -153,7 +153,7 @@ func takingMutants() []mutant {
 		{
 			"takes turns of any framework version", "§5.23 what is taken",
 			[]string{"taking/turn_by_its_own_terms"},
-			takingWith(func(p *provider.TakeParams) {
+			takingWith(func(p *provider.ClaimParams) {
 				if p.Turn != nil {
 					p.Turn.Filter = nil
 				}
@@ -162,7 +162,7 @@ func takingMutants() []mutant {
 		{
 			"takes turns of any code", "§5.23 what is taken",
 			[]string{"taking/work_by_code"},
-			takingWith(func(p *provider.TakeParams) {
+			takingWith(func(p *provider.ClaimParams) {
 				if p.Turn != nil {
 					p.Turn.Known = nil
 				}
@@ -171,7 +171,7 @@ func takingMutants() []mutant {
 		{
 			"claims all sessions for one owner", "§5.23 what is taken",
 			[]string{"taking/sessions_are_claimed_for_their_owner"},
-			takingWith(func(p *provider.TakeParams) {
+			takingWith(func(p *provider.ClaimParams) {
 				for i := range p.Work {
 					p.Work[i].Session = &provider.SessionFetchConfig{OwnerID: "worker", LockTimeout: held}
 				}
@@ -180,7 +180,7 @@ func takingMutants() []mutant {
 		{
 			"counts every attempt as the first", "§5.23 what is taken",
 			[]string{"taking/attempts_are_counted_and_leases_end"},
-			takingWith(nil, func(taken *provider.Taken) {
+			takingWith(nil, func(taken *provider.Claimed) {
 				if taken.Turn != nil {
 					taken.Turn.AttemptCount = 1
 				}
@@ -189,7 +189,7 @@ func takingMutants() []mutant {
 		{
 			"hands out tokens of its own", "§5.23 what is taken",
 			[]string{"taking/tokens_are_those_of_fetches"},
-			takingWith(nil, func(taken *provider.Taken) {
+			takingWith(nil, func(taken *provider.Claimed) {
 				for i := range taken.Work {
 					taken.Work[i].LockToken += "x"
 				}
@@ -197,9 +197,9 @@ func takingMutants() []mutant {
 		},
 		{"hands an activity out again", "§1: peek-lock", []string{"taking/nothing_is_taken_twice"}, func(c *calls, sound calls) {
 			var mu sync.Mutex
-			var last []provider.TakenWork
-			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
-				taken, err := sound.Take(ctx, params)
+			var last []provider.ClaimedWork
+			c.Claim = func(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
+				taken, err := sound.Claim(ctx, params)
 				mu.Lock()
 				defer mu.Unlock()
 				if len(taken.Work) == 0 {
@@ -212,27 +212,27 @@ func takingMutants() []mutant {
 	}
 }
 
-// takeWaiting changes a Take that may wait.
-func takeWaiting(take func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error)) func(*calls, calls) {
+// takeWaiting changes a Claim that may wait.
+func takeWaiting(take func(ctx context.Context, params provider.ClaimParams, sound calls) (provider.Claimed, error)) func(*calls, calls) {
 	return func(c *calls, sound calls) {
-		c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+		c.Claim = func(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 			if params.Wait == 0 {
-				return sound.Take(ctx, params)
+				return sound.Claim(ctx, params)
 			}
 			return take(ctx, params, sound)
 		}
 	}
 }
 
-// takeWaitMutants are about a Take that may wait.
+// takeWaitMutants are about a Claim that may wait.
 func takeWaitMutants() []mutant {
 	const rule = "§5.23 waiting"
 	return []mutant{
 		{
 			"waits for longer than it may", rule,
 			[]string{"taking/wait_is_bounded"},
-			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
-				taken, err := sound.Take(ctx, params)
+			takeWaiting(func(ctx context.Context, params provider.ClaimParams, sound calls) (provider.Claimed, error) {
+				taken, err := sound.Claim(ctx, params)
 				if taken.Turn == nil {
 					_ = clock.Sleep(ctx, time.Second)
 				}
@@ -242,8 +242,8 @@ func takeWaitMutants() []mutant {
 		{
 			"does not look before it waits", rule,
 			[]string{"taking/waiting_take_finds_what_is_ready"},
-			takeWaiting(func(context.Context, provider.TakeParams, calls) (provider.Taken, error) {
-				return provider.Taken{Waited: true}, nil
+			takeWaiting(func(context.Context, provider.ClaimParams, calls) (provider.Claimed, error) {
+				return provider.Claimed{Waited: true}, nil
 			}),
 		},
 		{
@@ -251,15 +251,15 @@ func takeWaitMutants() []mutant {
 			[]string{"taking/ended_wait_locks_nothing"},
 			func(c *calls, sound calls) {
 				var left atomic.Bool
-				takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
-					taken, err := sound.Take(ctx, params)
+				takeWaiting(func(ctx context.Context, params provider.ClaimParams, sound calls) (provider.Claimed, error) {
+					taken, err := sound.Claim(ctx, params)
 					left.Store(ctx.Err() != nil)
 					return taken, err
 				})(c, sound)
 				c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 					err := sound.EnqueueForOrchestrator(ctx, item, delay)
 					if left.Load() {
-						_, _ = sound.Take(ctx, aTurn())
+						_, _ = sound.Claim(ctx, aTurn())
 					}
 					return err
 				}
@@ -268,11 +268,11 @@ func takeWaitMutants() []mutant {
 		{
 			"leaves to others what it gives to a call that waits", rule,
 			[]string{"taking/what_is_made_meanwhile_is_taken_once"},
-			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
-				taken, err := sound.Take(ctx, params)
+			takeWaiting(func(ctx context.Context, params provider.ClaimParams, sound calls) (provider.Claimed, error) {
+				taken, err := sound.Claim(ctx, params)
 				if taken.Waited {
 					params.Wait = 0
-					taken, err = sound.Take(ctx, params)
+					taken, err = sound.Claim(ctx, params)
 				}
 				if taken.Turn != nil {
 					_ = sound.AbandonOrchestrationItem(context.WithoutCancel(ctx), provider.AbandonParams{LockToken: taken.Turn.LockToken})
@@ -286,18 +286,18 @@ func takeWaitMutants() []mutant {
 // endingMutants are about ending several activities in one call.
 func endingMutants() []mutant {
 	const rule = "§5.23 outcomes"
-	type ending = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
+	type ending = func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error)
 	with := func(change func(sound calls) ending) func(*calls, calls) {
-		return func(c *calls, sound calls) { c.AckWorkAndTake = change(sound) }
+		return func(c *calls, sound calls) { c.AckWorkAndClaim = change(sound) }
 	}
 	return []mutant{
 		{"ends no more after one that fails", rule, []string{"taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 				outcomes := make([]error, len(acks))
 				for i := range acks {
-					one, _, err := sound.AckWorkAndTake(ctx, acks[i:i+1], provider.TakeParams{})
+					one, _, err := sound.AckWorkAndClaim(ctx, acks[i:i+1], provider.ClaimParams{})
 					if err != nil {
-						return nil, provider.Taken{}, err
+						return nil, provider.Claimed{}, err
 					}
 					if one[0] != nil {
 						for j := range outcomes[i:] {
@@ -306,63 +306,63 @@ func endingMutants() []mutant {
 						break
 					}
 				}
-				taken, err := sound.Take(ctx, params)
+				taken, err := sound.Claim(ctx, params)
 				return outcomes, taken, err
 			}
 		})},
 		{"tells the outcomes of acknowledgements in another order", rule, []string{"taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks, params)
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
+				outcomes, taken, err := sound.AckWorkAndClaim(ctx, acks, params)
 				slices.Reverse(outcomes)
 				return outcomes, taken, err
 			}
 		})},
 		{"takes nothing when an acknowledgement failed", rule, []string{"taking/failed_acknowledgements_take_all_the_same"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-				outcomes, _, err := sound.AckWorkAndTake(ctx, acks, provider.TakeParams{})
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
+				outcomes, _, err := sound.AckWorkAndClaim(ctx, acks, provider.ClaimParams{})
 				if err != nil || slices.ContainsFunc(outcomes, func(outcome error) bool { return outcome != nil }) {
-					return outcomes, provider.Taken{}, err
+					return outcomes, provider.Claimed{}, err
 				}
-				taken, err := sound.Take(ctx, params)
+				taken, err := sound.Claim(ctx, params)
 				return outcomes, taken, err
 			}
 		})},
 		{"takes after the first acknowledgement", "what the call itself made", []string{"taking/completions_of_one_call_share_a_turn"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 				first := min(1, len(acks))
-				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks[:first], params)
+				outcomes, taken, err := sound.AckWorkAndClaim(ctx, acks[:first], params)
 				if err != nil {
 					return nil, taken, err
 				}
-				rest, _, err := sound.AckWorkAndTake(ctx, acks[first:], provider.TakeParams{})
+				rest, _, err := sound.AckWorkAndClaim(ctx, acks[first:], provider.ClaimParams{})
 				return append(outcomes, rest...), taken, err
 			}
 		})},
 		{"takes no acknowledgements for an error", rule, []string{"taking/without_acknowledgements_it_is_a_take"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 				if len(acks) == 0 {
-					return nil, provider.Taken{}, provider.Permanent("ack_work_item", "no activities", provider.ErrInvalidArgument)
+					return nil, provider.Claimed{}, provider.Permanent("ack_work_item", "no activities", provider.ErrInvalidArgument)
 				}
-				return sound.AckWorkAndTake(ctx, acks, params)
+				return sound.AckWorkAndClaim(ctx, acks, params)
 			}
 		})},
 		{"says that it ends them", rule, []string{
 			"taking/each_acknowledgement_has_its_outcome", "taking/acknowledged_together_stamps_sessions",
 		}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
 				outcomes := make([]error, len(acks))
 				for i, a := range acks {
 					if a.LockToken == "no token" {
 						outcomes[i] = provider.Permanent("ack_work_item", "no token", provider.ErrInvalidLockToken)
 					}
 				}
-				taken, err := sound.Take(ctx, params)
+				taken, err := sound.Claim(ctx, params)
 				return outcomes, taken, err
 			}
 		})},
 		{"says of what was ended that it ends it", rule, []string{"taking/what_is_acknowledged_together_ends_once"}, with(func(sound calls) ending {
-			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-				_, taken, err := sound.AckWorkAndTake(ctx, acks, params)
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
+				_, taken, err := sound.AckWorkAndClaim(ctx, acks, params)
 				return make([]error, len(acks)), taken, err
 			}
 		})},

@@ -55,26 +55,26 @@ const (
 // details are failures of every sort.
 func details() []provider.ErrorDetails {
 	return []provider.ErrorDetails{
-		provider.Infrastructure{Operation: "ack", Message: "db down", Retryable: true},
-		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r"},
-		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
-		provider.Application{Kind: provider.AppActivityFailed, Message: "card declined", Retryable: true},
-		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"},
-		provider.Application{Kind: provider.AppPanicked, Message: "boom"},
-		provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
-		provider.Application{
+		provider.InfrastructureFailure{Operation: "ack", Message: "db down", Retryable: true},
+		provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: "r"},
+		provider.ConfigurationFailure{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
+		provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "card declined", Retryable: true},
+		provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: "no"},
+		provider.ApplicationFailure{Kind: provider.AppPanicked, Message: "boom"},
+		provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "user"},
+		provider.ApplicationFailure{
 			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
 		},
-		provider.Application{Kind: provider.AppActivityFailed, Message: "connection reset", Heartbeat: `{"rows":700}`},
-		provider.Poison{
+		provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "connection reset", Heartbeat: `{"rows":700}`},
+		provider.PoisonFailure{
 			AttemptCount: 11, MaxAttempts: 10, Message: "[]",
 			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
 		},
-		provider.Poison{
+		provider.PoisonFailure{
 			AttemptCount: 11, MaxAttempts: 10, Message: "{}",
 			MessageType: provider.PoisonActivity{Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2},
 		},
-		provider.Poison{
+		provider.PoisonFailure{
 			AttemptCount: math.MaxUint32, MaxAttempts: 0, Message: "e",
 			MessageType: provider.PoisonDeserialization{Instance: "i", ExecutionID: 1, Error: "e"},
 		},
@@ -88,7 +88,7 @@ func kinds() []provider.EventKind {
 		provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: "{}"},
 		provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x", ParentInstance: new("root"), ParentID: new(uint64(4)),
-			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: new("50%"),
+			CarryForwardEvents: []provider.CarriedMessage{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: new("50%"),
 		},
 		provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x",
@@ -141,7 +141,7 @@ func messages(instance string) []provider.WorkItem {
 		provider.QueueMessageItem{Instance: instance},
 		provider.ContinueAsNewItem{
 			Instance: instance, Orchestration: "Order", Input: "x", Version: new("2.0.0"), InitialCustomStatus: new(""),
-			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {Name: "inbox", Data: "m2"}},
+			CarryForwardEvents: []provider.CarriedMessage{{Name: "inbox", Data: "m1"}, {Name: "inbox", Data: "m2"}},
 		})
 }
 

@@ -33,11 +33,11 @@ func textsInEvents(e *env) {
 		kinds = append(kinds,
 			provider.OrchestrationStarted{
 				Name: text, Version: text, Input: text, ParentInstance: new(text), InitialCustomStatus: new(text),
-				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
+				CarryForwardEvents: []provider.CarriedMessage{{Name: text, Data: text}},
 			},
 			provider.ActivityScheduled{Name: text, Input: text, SessionID: new(text), Tag: new(text)},
 			provider.ExternalEvent{Name: text, Data: text},
-			provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppPanicked, Message: text}},
+			provider.OrchestrationFailed{Details: provider.ApplicationFailure{Kind: provider.AppPanicked, Message: text}},
 			provider.KeyValueSet{Key: "k" + text, Value: text})
 	}
 	e.storedAsHistory("A", ruleTexts, kinds...)
@@ -55,7 +55,7 @@ func textsInMessages(e *env) {
 			provider.CancelInstanceItem{Instance: "A", Reason: text},
 			provider.ContinueAsNewItem{
 				Instance: "A", Orchestration: text, Input: text, Version: new(text), InitialCustomStatus: new(text),
-				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
+				CarryForwardEvents: []provider.CarriedMessage{{Name: text, Data: text}},
 			})
 	}
 	e.delivered("A", ruleTexts, items...)

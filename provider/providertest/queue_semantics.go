@@ -87,7 +87,7 @@ func workAckIsAtomic(e *env) {
 	e.fetchNone(rule)
 	e.fetchNoWork(provider.FetchWorkParams{}, rule)
 
-	failed := provider.ActivityFailedItem{Instance: "A", ExecutionID: 1, ID: 2, Details: provider.Application{
+	failed := provider.ActivityFailedItem{Instance: "A", ExecutionID: 1, ID: 2, Details: provider.ApplicationFailure{
 		Kind: provider.AppActivityFailed, Message: "card declined",
 	}}
 	e.ok(e.p.AckWorkItem(e.ctx, got.LockToken, failed), ruleWorkAck)
@@ -348,7 +348,7 @@ func messageToItself(e *env) {
 func childResultsToParent(e *env) {
 	e.create("parent")
 	done := provider.SubOrchCompletedItem{ParentInstance: "parent", ParentExecutionID: 1, ParentID: 2, Result: "ok"}
-	failed := provider.SubOrchFailedItem{ParentInstance: "parent", ParentExecutionID: 1, ParentID: 3, Details: provider.Application{
+	failed := provider.SubOrchFailedItem{ParentInstance: "parent", ParentExecutionID: 1, ParentID: 3, Details: provider.ApplicationFailure{
 		Kind: provider.AppCancelled, CancelReason: "parent canceled",
 	}}
 	e.createWith("parent::sub::2", provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{done, failed}})

@@ -58,7 +58,7 @@ func message(instance, data string) provider.QueueMessageItem {
 func continuing(instance string, carried ...string) provider.ContinueAsNewItem {
 	item := provider.ContinueAsNewItem{Instance: instance, Orchestration: "Order", Input: "next"}
 	for _, data := range carried {
-		item.CarryForwardEvents = append(item.CarryForwardEvents, provider.Pair{Name: "inbox", Data: data})
+		item.CarryForwardEvents = append(item.CarryForwardEvents, provider.CarriedMessage{Name: "inbox", Data: data})
 	}
 	return item
 }
@@ -143,7 +143,7 @@ func poisonedSuccessor(e *env) {
 		past := e.between(instance, "0.1.32", metadata)
 		e.enqueue(continuing(instance))
 		got := e.fetchInstance(instance, held)
-		details := provider.Poison{
+		details := provider.PoisonFailure{
 			AttemptCount: 11, MaxAttempts: 10, Message: "[]", MessageType: provider.PoisonOrchestration{Instance: instance, ExecutionID: 2},
 		}
 		ended := ended(provider.StatusFailed, details.DisplayMessage())
@@ -177,7 +177,7 @@ func duplicateStartBeforeContinueAsNew(e *env) {
 			e.create(parent, event(parent, 1, 2, provider.SubOrchestrationScheduled{Name: "Order", Instance: instance}))
 			again.ParentInstance, again.ParentID, again.ParentExecutionID = &parent, new(uint64(2)), new(uint64(1))
 			notices = append(notices, provider.SubOrchFailedItem{
-				ParentInstance: parent, ParentExecutionID: 1, ParentID: 2, Details: provider.Application{
+				ParentInstance: parent, ParentExecutionID: 1, ParentID: 2, Details: provider.ApplicationFailure{
 					Kind: provider.AppOrchestrationFailed, Message: "sub-orchestration instance id '" + instance + "' already exists",
 				},
 			})
@@ -186,7 +186,7 @@ func duplicateStartBeforeContinueAsNew(e *env) {
 		got := e.fetchInstance(instance, held)
 		e.batch(got, ruleOrder, again, continuing(instance, "carried"), message(instance, "queued"))
 		e.sameEvents(got.Item.History, past, ruleStamps)
-		first := stampedBy("0.1.32", carrying(instance, 2, provider.Pair{Name: "inbox", Data: "carried"}))
+		first := stampedBy("0.1.32", carrying(instance, 2, provider.CarriedMessage{Name: "inbox", Data: "carried"}))
 		e.commit(got, provider.AckOrchestrationParams{ExecutionID: 2, HistoryDelta: first, Metadata: created(), OrchestratorItems: notices})
 		e.sameEvents(e.read(instance), first, "§5.2: an ack with execution n+1 creates it")
 		e.sameEvents(e.history(instance, 1), past, ruleStamps)

@@ -77,7 +77,7 @@ func getStatsKV(e *env) {
 
 // Three carried messages are pending, whatever the keys are.
 func getStatsCarryForward(e *env) {
-	first := carrying("A", 1, provider.Pair{Name: "q", Data: "1"}, provider.Pair{Name: "q", Data: "2"}, provider.Pair{Name: "r", Data: "3"})
+	first := carrying("A", 1, provider.CarriedMessage{Name: "q", Data: "1"}, provider.CarriedMessage{Name: "q", Data: "2"}, provider.CarriedMessage{Name: "r", Data: "3"})
 	e.enqueue(startItem("A"))
 	e.commit(e.fetchInstance("A", held), provider.AckOrchestrationParams{HistoryDelta: []provider.Event{first}, Metadata: created()})
 	same(e, e.stats("A").QueuePendingCount, 3, ruleStatsCarry)
@@ -154,7 +154,7 @@ func (e *env) record(instance string, kinds ...provider.EventKind) {
 
 // carrying is event 1 of an execution that got the given messages from the
 // previous one.
-func carrying(instance string, execution uint64, messages ...provider.Pair) provider.Event {
+func carrying(instance string, execution uint64, messages ...provider.CarriedMessage) provider.Event {
 	return event(instance, execution, 1, provider.OrchestrationStarted{
 		Name: "Order", Version: "1.0.0", Input: "{}", CarryForwardEvents: messages,
 	})
@@ -237,15 +237,15 @@ func statsWithoutEvents(e *env) {
 func statsCarryForward(e *env) {
 	e.create("order")
 	same(e, e.stats("order").QueuePendingCount, 0, ruleStatsCarry)
-	e.startNext(carrying("order", 2, provider.Pair{Name: "inbox", Data: "1"},
-		provider.Pair{Name: "inbox", Data: "1"}, provider.Pair{Name: "other", Data: ""}))
+	e.startNext(carrying("order", 2, provider.CarriedMessage{Name: "inbox", Data: "1"},
+		provider.CarriedMessage{Name: "inbox", Data: "1"}, provider.CarriedMessage{Name: "other", Data: ""}))
 	same(e, e.stats("order").QueuePendingCount, 3, ruleStatsCarry)
 }
 
 // statsCarryForwardStays: consuming the messages does not lower the count.
 func statsCarryForwardStays(e *env) {
 	e.create("order")
-	e.startNext(carrying("order", 2, provider.Pair{Name: "inbox", Data: "1"}, provider.Pair{Name: "inbox", Data: "2"}))
+	e.startNext(carrying("order", 2, provider.CarriedMessage{Name: "inbox", Data: "1"}, provider.CarriedMessage{Name: "inbox", Data: "2"}))
 	e.record("order",
 		provider.QueueEventDelivered{Name: "inbox", Data: "1"}, provider.QueueEventDelivered{Name: "inbox", Data: "2"},
 		provider.QueueSubscribed{Name: "inbox"}, provider.QueueSubscribed{Name: "inbox"})
@@ -257,7 +257,7 @@ func statsCarryForwardStays(e *env) {
 // statsCarryForwardCurrent: what an earlier execution took over does not count.
 func statsCarryForwardCurrent(e *env) {
 	e.create("order")
-	e.startNext(carrying("order", 2, provider.Pair{Name: "inbox", Data: "1"}))
+	e.startNext(carrying("order", 2, provider.CarriedMessage{Name: "inbox", Data: "1"}))
 	e.startNext(carrying("order", 3))
 	same(e, e.stats("order").QueuePendingCount, 0, ruleStatsCarry)
 }
@@ -266,7 +266,7 @@ func statsCarryForwardCurrent(e *env) {
 // like it inside a string.
 func statsCarryForwardText(e *env) {
 	e.create("order")
-	first := carrying("order", 2, provider.Pair{Name: "a],[b", Data: `","carry_forward_events":[["x","y"],["z","w"]],"`})
+	first := carrying("order", 2, provider.CarriedMessage{Name: "a],[b", Data: `","carry_forward_events":[["x","y"],["z","w"]],"`})
 	kind := first.Kind.(provider.OrchestrationStarted)
 	kind.Input = `{"carry_forward_events":[["a","b"],["c","d"],["e","f"]]}`
 	first.Kind = kind

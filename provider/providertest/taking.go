@@ -11,7 +11,7 @@ import (
 
 // taking checks what a store promises that locks work in the call that commits (§5.23).
 // Another store skips the scenarios. What ends several activities in one call is in
-// taking_acks.go, what is told of work that is ready in taking_notices.go, and a Take that waits
+// taking_acks.go, what is told of work that is ready in taking_notices.go, and a Claim that waits
 // in taking_waits.go.
 func taking() category {
 	scenarios := []scenario{
@@ -47,17 +47,17 @@ const (
 )
 
 // aTurn takes a turn under a lease that does not end, and an activity for each entry.
-func aTurn(entries ...provider.FetchWorkParams) provider.TakeParams {
-	return provider.TakeParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: held}, Work: entries}
+func aTurn(entries ...provider.FetchWorkParams) provider.ClaimParams {
+	return provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: held}, Work: entries}
 }
 
 // someWork takes an activity for each entry.
-func someWork(entries ...provider.FetchWorkParams) provider.TakeParams {
-	return provider.TakeParams{Work: entries}
+func someWork(entries ...provider.FetchWorkParams) provider.ClaimParams {
+	return provider.ClaimParams{Work: entries}
 }
 
 // took checks that a call has taken without an error, and returns what.
-func (e *env) took(taken provider.Taken, err error) provider.Taken {
+func (e *env) took(taken provider.Claimed, err error) provider.Claimed {
 	e.Helper()
 	e.ok(err, ruleTakes)
 	e.ok(taken.Err, ruleTakes)
@@ -65,13 +65,13 @@ func (e *env) took(taken provider.Taken, err error) provider.Taken {
 }
 
 // take takes without committing anything.
-func (e *env) take(params provider.TakeParams) provider.Taken {
+func (e *env) take(params provider.ClaimParams) provider.Claimed {
 	e.Helper()
-	return e.took(e.full().Take(e.ctx, params))
+	return e.took(e.full().Claim(e.ctx, params))
 }
 
 // gotWork asserts which activities were taken, in whatever order, each as entry:id.
-func (e *env) gotWork(taken provider.Taken, rule string, want ...string) {
+func (e *env) gotWork(taken provider.Claimed, rule string, want ...string) {
 	e.Helper()
 	var got []string
 	for _, work := range taken.Work {
@@ -81,7 +81,7 @@ func (e *env) gotWork(taken provider.Taken, rule string, want ...string) {
 }
 
 // gotTurn asserts whose turn was taken, "" for none.
-func (e *env) gotTurn(taken provider.Taken, instance, rule string) {
+func (e *env) gotTurn(taken provider.Claimed, instance, rule string) {
 	e.Helper()
 	got := ""
 	if taken.Turn != nil {
@@ -112,11 +112,11 @@ func takesNothingUnasked(e *env) {
 	e.createWithActivities("A", 2)
 	e.enqueue(startItem("B"))
 	for range 2 {
-		taken := e.take(provider.TakeParams{})
+		taken := e.take(provider.ClaimParams{})
 		e.gotTurn(taken, "", ruleTakes)
 		e.gotWork(taken, ruleTakes)
 	}
-	taken := e.took(e.full().AckTurnAndTake(e.ctx, turnOf(e.fetchInstance("B", held), provider.AckOrchestrationParams{}), provider.TakeParams{}))
+	taken := e.took(e.full().AckTurnAndClaim(e.ctx, turnOf(e.fetchInstance("B", held), provider.AckOrchestrationParams{}), provider.ClaimParams{}))
 	e.gotTurn(taken, "", ruleTakes)
 	e.gotWork(taken, ruleTakes)
 	same(e, e.fetchWork(held).AttemptCount, 1, ruleTakes)
@@ -138,7 +138,7 @@ func turnHandsOn(e *env) {
 		WorkerItems:       []provider.WorkItem{activityItem("A", 2), activityItem("A", 3), activityItem("A", 4)},
 		OrchestratorItems: []provider.WorkItem{startItem("B")},
 	})
-	taken := e.took(e.full().AckTurnAndTake(e.ctx, turn, aTurn(noSession(), noSession())))
+	taken := e.took(e.full().AckTurnAndClaim(e.ctx, turn, aTurn(noSession(), noSession())))
 	e.gotTurn(taken, "B", ruleTakenMade)
 	e.check(len(taken.Work) == 2, ruleTakenMade, "took %d activities of the 3 that the turn queued, want 2", len(taken.Work))
 	e.fetchWork(held)
@@ -171,7 +171,7 @@ func failedAckTakesNothing(e *env) {
 		"a turn without lock":        {unknown, provider.ErrInvalidLockToken},
 		"a turn with an event twice": {twice, provider.ErrDuplicateEvent},
 	} {
-		taken, err := e.full().AckTurnAndTake(e.ctx, c.ack, aTurn(noSession()))
+		taken, err := e.full().AckTurnAndClaim(e.ctx, c.ack, aTurn(noSession()))
 		e.permanent(err, c.want, ruleAckFailed)
 		e.check(taken.Turn == nil && len(taken.Work) == 0, ruleAckFailed, "%s: took %s", name, render(taken))
 	}
@@ -189,22 +189,22 @@ func badEntriesCommitNothing(e *env) {
 	e.enqueueWork(activityItem("A", 3))
 	bad := aTurn()
 	bad.Turn.LockTimeout = 0
-	for name, params := range map[string]provider.TakeParams{
+	for name, params := range map[string]provider.ClaimParams{
 		"turn":       bad,
 		"activity":   aTurn(noSession(), provider.FetchWorkParams{}),
 		"no session": someWork(ownerFor("ann", held, -time.Second)),
 	} {
-		_, err := e.full().Take(e.ctx, params)
+		_, err := e.full().Claim(e.ctx, params)
 		e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		for _, token := range []string{work.LockToken, "no token"} {
 			ack := provider.WorkAck{LockToken: token, Completion: completedItem("A", 2)}
-			_, _, err = e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{ack}, params)
+			_, _, err = e.full().AckWorkAndClaim(e.ctx, []provider.WorkAck{ack}, params)
 			e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		}
 		for _, token := range []string{turn.LockToken, "no token"} {
 			params, ack := params, turn
 			ack.LockToken = token
-			_, err = e.full().AckTurnAndTake(e.ctx, ack, params)
+			_, err = e.full().AckTurnAndClaim(e.ctx, ack, params)
 			e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		}
 		e.ok(e.p.RenewWorkItemLock(e.ctx, work.LockToken, held), ruleTakeArgs+", with a bad "+name)
@@ -219,16 +219,16 @@ func endedContextTakesNothing(e *env) {
 	e.wake("A")
 	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{})
 	for name, call := range map[string]func(ctx context.Context) error{
-		"Take": func(ctx context.Context) error {
-			_, err := e.full().Take(ctx, aTurn(noSession()))
+		"Claim": func(ctx context.Context) error {
+			_, err := e.full().Claim(ctx, aTurn(noSession()))
 			return err
 		},
-		"AckTurnAndTake": func(ctx context.Context) error {
-			_, err := e.full().AckTurnAndTake(ctx, turn, aTurn(noSession()))
+		"AckTurnAndClaim": func(ctx context.Context) error {
+			_, err := e.full().AckTurnAndClaim(ctx, turn, aTurn(noSession()))
 			return err
 		},
-		"AckWorkAndTake": func(ctx context.Context) error {
-			_, _, err := e.full().AckWorkAndTake(ctx, []provider.WorkAck{ackOf(work, completedItem("A", 2))}, aTurn(noSession()))
+		"AckWorkAndClaim": func(ctx context.Context) error {
+			_, _, err := e.full().AckWorkAndClaim(ctx, []provider.WorkAck{ackOf(work, completedItem("A", 2))}, aTurn(noSession()))
 			return err
 		},
 	} {
@@ -326,7 +326,7 @@ func takesWithTokens(e *env) {
 	e.ackWork(taken.Work[0].FetchedWorkItem)
 	taken = e.ackAndTake(aTurn(), ackOf(taken.Work[1].FetchedWorkItem, nil))
 	e.gotTurn(taken, "A", ruleTakenTerms)
-	e.took(e.full().AckTurnAndTake(e.ctx, turnOf(taken.Turn, provider.AckOrchestrationParams{}), provider.TakeParams{}))
+	e.took(e.full().AckTurnAndClaim(e.ctx, turnOf(taken.Turn, provider.AckOrchestrationParams{}), provider.ClaimParams{}))
 	e.fetchNone(ruleTakenTerms)
 	e.fetchNoWork(noSession(), ruleTakenTerms)
 }
@@ -366,8 +366,8 @@ func takesOnce(e *env) {
 			return work != nil, err
 		}
 		params := aTurn(noSession(), noSession())
-		var taken provider.Taken
-		err := patiently(func() (err error) { taken, err = e.full().Take(e.ctx, params); return err })
+		var taken provider.Claimed
+		err := patiently(func() (err error) { taken, err = e.full().Claim(e.ctx, params); return err })
 		busy := false
 		for err == nil {
 			for _, work := range taken.Work {
@@ -382,7 +382,7 @@ func takesOnce(e *env) {
 			busy = true
 			var ack provider.AckOrchestrationParams
 			if ack, err = gotTurn(taken.Turn); err == nil {
-				err = patiently(func() (err error) { taken, err = e.full().AckTurnAndTake(e.ctx, ack, params); return err })
+				err = patiently(func() (err error) { taken, err = e.full().AckTurnAndClaim(e.ctx, ack, params); return err })
 			}
 		}
 		return false, err

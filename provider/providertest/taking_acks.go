@@ -30,9 +30,9 @@ func ackOf(work *provider.FetchedWorkItem, completion provider.WorkItem) provide
 }
 
 // ackAndTake ends activities and returns what was taken, all without an error.
-func (e *env) ackAndTake(params provider.TakeParams, acks ...provider.WorkAck) provider.Taken {
+func (e *env) ackAndTake(params provider.ClaimParams, acks ...provider.WorkAck) provider.Claimed {
 	e.Helper()
-	outcomes, taken, err := e.full().AckWorkAndTake(e.ctx, acks, params)
+	outcomes, taken, err := e.full().AckWorkAndClaim(e.ctx, acks, params)
 	e.outcomes(outcomes, err, make([]error, len(acks)))
 	return e.took(taken, nil)
 }
@@ -64,7 +64,7 @@ func endsEach(e *env) {
 	late := e.fetchWork(e.lease)
 	e.ackWork(done)
 	e.expire()
-	outcomes, _, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{
+	outcomes, _, err := e.full().AckWorkAndClaim(e.ctx, []provider.WorkAck{
 		{LockToken: "no token", Completion: completedItem("A", 2)},
 		ackOf(first, completedItem("A", 3)),
 		ackOf(late, completedItem("A", 7)),
@@ -75,7 +75,7 @@ func endsEach(e *env) {
 		{LockToken: turn.LockToken, Completion: completedItem("A", 2)},
 		ackOf(other, nil),
 		ackOf(last, completedItem("B", 2)),
-	}, provider.TakeParams{})
+	}, provider.ClaimParams{})
 	e.outcomes(outcomes, err, []error{
 		provider.ErrInvalidLockToken, nil, provider.ErrLockExpired, provider.ErrInvalidArgument, nil,
 		provider.ErrInvalidLockToken, provider.ErrInvalidLockToken, provider.ErrInvalidLockToken, nil, nil,
@@ -99,7 +99,7 @@ func failedEndsTake(e *env) {
 	e.drop(e.fetchInstance("A", held))
 	e.enqueueWork(activityItem("A", 3))
 	e.enqueue(startItem("B"))
-	outcomes, taken, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{
+	outcomes, taken, err := e.full().AckWorkAndClaim(e.ctx, []provider.WorkAck{
 		ackOf(late, completedItem("A", 2)), {LockToken: "no token"},
 	}, aTurn(noSession()))
 	e.outcomes(outcomes, err, []error{provider.ErrInvalidLockToken, provider.ErrInvalidLockToken})
@@ -124,7 +124,7 @@ func endsNothing(e *env) {
 	taken := e.ackAndTake(aTurn(noSession()))
 	e.gotTurn(taken, "B", ruleTakes)
 	e.gotWork(taken, ruleTakes, "0:2")
-	taken = e.ackAndTake(provider.TakeParams{})
+	taken = e.ackAndTake(provider.ClaimParams{})
 	e.gotTurn(taken, "", ruleTakes)
 	e.gotWork(taken, ruleTakes)
 }
@@ -132,7 +132,7 @@ func endsNothing(e *env) {
 // An activity's end counts as its session's activity, in whatever company.
 func endsStampSessions(e *env) {
 	stamps(e, 1, "§5.23 outcomes: a session is stamped as §5.11 says", func(got *provider.FetchedWorkItem) {
-		outcomes, _, err := e.full().AckWorkAndTake(e.ctx, []provider.WorkAck{{LockToken: "no token"}, ackOf(got, nil)}, provider.TakeParams{})
+		outcomes, _, err := e.full().AckWorkAndClaim(e.ctx, []provider.WorkAck{{LockToken: "no token"}, ackOf(got, nil)}, provider.ClaimParams{})
 		e.outcomes(outcomes, err, []error{provider.ErrInvalidLockToken, nil})
 	})
 }
@@ -162,7 +162,7 @@ func endsOnce(e *env) {
 		next[i] = (next[i] + together) % n
 		var outcomes []error
 		err := patiently(func() (err error) {
-			outcomes, _, err = e.full().AckWorkAndTake(e.ctx, acks[from:from+together], provider.TakeParams{})
+			outcomes, _, err = e.full().AckWorkAndClaim(e.ctx, acks[from:from+together], provider.ClaimParams{})
 			return err
 		})
 		for _, outcome := range outcomes {

@@ -52,7 +52,7 @@ func (e *env) subscribe() ready {
 
 // noticed takes whenever a notice comes, until there is something. A notice may come for
 // nothing; that none comes is what fails.
-func (e *env) noticed(notices <-chan struct{}, params provider.TakeParams) provider.Taken {
+func (e *env) noticed(notices <-chan struct{}, params provider.ClaimParams) provider.Claimed {
 	e.Helper()
 	limit := time.NewTimer(20 * e.lease)
 	defer limit.Stop()
@@ -102,7 +102,7 @@ func noticesOfTurns(e *env) {
 		OrchestratorItems: []provider.WorkItem{startItem("B")},
 	})
 	e.nothingYet(r)
-	e.took(e.full().AckTurnAndTake(e.ctx, turn, someWork(noSession())))
+	e.took(e.full().AckTurnAndClaim(e.ctx, turn, someWork(noSession())))
 	e.gotTurn(e.noticed(r.turns, aTurn()), "B", ruleReady)
 	taken := e.noticed(r.activities, someWork(noSession(), noSession(), noSession()))
 	e.check(len(taken.Work) == 2, ruleReady, "took %d activities, want the 2 that are left", len(taken.Work))
@@ -156,7 +156,7 @@ func noticesOfLeases(e *env) {
 	brief := aTurn(provider.FetchWorkParams{LockTimeout: e.lease})
 	brief.Turn.LockTimeout = e.lease
 	for range 2 {
-		e.gotTurn(e.noticed(r.turns, provider.TakeParams{Turn: brief.Turn}), "A", ruleReady)
+		e.gotTurn(e.noticed(r.turns, provider.ClaimParams{Turn: brief.Turn}), "A", ruleReady)
 		e.gotWork(e.noticed(r.activities, someWork(brief.Work...)), ruleReady, "0:2")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// takingWaits are about a Take that may wait.
+// takingWaits are about a Claim that may wait.
 func takingWaits() []scenario {
 	return []scenario{
 		{"wait_is_bounded", waitIsBounded},
@@ -18,13 +18,13 @@ func takingWaits() []scenario {
 }
 
 const (
-	ruleWait      = "§5.23 waiting: a Take that finds nothing may wait, for Wait at most"
+	ruleWait      = "§5.23 waiting: a Claim that finds nothing may wait, for Wait at most"
 	ruleWaitEnded = "§5.23 waiting: a wait that the context ends leaves nothing locked"
-	ruleWaitMade  = "§5.23 waiting: what becomes ready while a Take waits is taken once, by the Take or by others"
+	ruleWaitMade  = "§5.23 waiting: what becomes ready while a Claim waits is taken once, by the Claim or by others"
 )
 
 // waiting is what to take with a wait.
-func waiting(wait time.Duration) provider.TakeParams {
+func waiting(wait time.Duration) provider.ClaimParams {
 	params := aTurn(noSession())
 	params.Wait = wait
 	return params
@@ -48,21 +48,21 @@ func waitingFindsReady(e *env) {
 	taken := e.take(waiting(held))
 	e.gotTurn(taken, "B", ruleWait)
 	e.gotWork(taken, ruleWait, "0:2")
-	e.check(!taken.Waited, ruleWait, "a Take that found something at once says that it has waited")
+	e.check(!taken.Waited, ruleWait, "a Claim that found something at once says that it has waited")
 }
 
-// takeAside starts a Take that waits, and returns what ends it and gives its outcome.
-func (e *env) takeAside() (end func() (taken provider.Taken, err error), done <-chan struct{}) {
+// takeAside starts a Claim that waits, and returns what ends it and gives its outcome.
+func (e *env) takeAside() (end func() (taken provider.Claimed, err error), done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(e.ctx)
-	var taken provider.Taken
+	var taken provider.Claimed
 	var err error
 	over := make(chan struct{})
 	taker := e.full()
 	go func() {
 		defer close(over)
-		taken, err = taker.Take(ctx, waiting(held))
+		taken, err = taker.Claim(ctx, waiting(held))
 	}()
-	return func() (provider.Taken, error) {
+	return func() (provider.Claimed, error) {
 		cancel()
 		<-over
 		return taken, err
@@ -84,7 +84,7 @@ func endedWaitLocksNothing(e *env) {
 	same(e, taken.Work[0].AttemptCount, 1, ruleWaitEnded)
 }
 
-// What becomes ready while a Take waits is taken by that, or there for others: once, at its
+// What becomes ready while a Claim waits is taken by that, or there for others: once, at its
 // first attempt.
 func waitingTakesOnce(e *env) {
 	for i := range 5 {

@@ -68,11 +68,11 @@ func unnamedSeesOtherHandle(e *env) {
 	e.leavesNamed()
 }
 
-// The same holds for Take.
+// The same holds for Claim.
 func unnamedTakesNothingNamed(e *env) {
 	taker := e.full()
-	take := func() provider.Taken {
-		taken, err := taker.Take(e.ctx, provider.TakeParams{
+	take := func() provider.Claimed {
+		taken, err := taker.Claim(e.ctx, provider.ClaimParams{
 			Turn: &provider.FetchOrchestrationParams{LockTimeout: held}, Work: []provider.FetchWorkParams{owner("w")},
 		})
 		e.ok(err, ruleRest)

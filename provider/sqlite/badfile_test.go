@@ -302,20 +302,20 @@ func TestLogThatIsBack(t *testing.T) {
 	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 }
 
-// A Take that may wait says so as well, although it would find nothing: an idle worker makes no other calls.
+// A Claim that may wait says so as well, although it would find nothing: an idle worker makes no other calls.
 func TestTakeFromAFileThatIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openFile(t, path, Options{})
 	// So that the store knows the queues.
 	for range 2 {
-		_, err := s.Take(t.Context(), everything())
+		_, err := s.Claim(t.Context(), everything())
 		must(t, err)
 	}
 	must(t, os.Remove(path))
 	params := everything()
 	params.Wait = time.Second
-	if _, err := s.Take(t.Context(), params); !errors.Is(err, ErrFileGone) {
+	if _, err := s.Claim(t.Context(), params); !errors.Is(err, ErrFileGone) {
 		t.Errorf("error %v; want %v", err, ErrFileGone)
 	}
 }

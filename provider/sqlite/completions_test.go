@@ -47,7 +47,7 @@ func (e ending) exec(text string) {
 		return err
 	}))
 	for range 2 { // the first finds that somebody has written
-		_, err := e.Take(e.Context(), only(provider.FetchOrchestrationParams{Known: knowing("Nothing")}))
+		_, err := e.Claim(e.Context(), only(provider.FetchOrchestrationParams{Known: knowing("Nothing")}))
 		must(e.T, err)
 	}
 	must(e.T, e.write(e.Context(), "test", func(ctx context.Context, tx *tx) error {
@@ -56,9 +56,9 @@ func (e ending) exec(text string) {
 	}))
 }
 
-func only(turn provider.FetchOrchestrationParams) provider.TakeParams {
+func only(turn provider.FetchOrchestrationParams) provider.ClaimParams {
 	turn.LockTimeout = time.Hour
-	return provider.TakeParams{Turn: &turn}
+	return provider.ClaimParams{Turn: &turn}
 }
 
 func knowing(name string) *provider.KnownCode {
@@ -80,9 +80,9 @@ func (e ending) turn(f *provider.FetchedOrchestration) string {
 }
 
 // ends acknowledges everything and returns the turn taken.
-func (e ending) ends(params provider.TakeParams) provider.Taken {
+func (e ending) ends(params provider.ClaimParams) provider.Claimed {
 	e.Helper()
-	outcomes, taken, err := e.AckWorkAndTake(e.Context(), e.acks, params)
+	outcomes, taken, err := e.AckWorkAndClaim(e.Context(), e.acks, params)
 	must(e.T, errors.Join(append(outcomes, err)...))
 	return taken
 }
@@ -91,7 +91,7 @@ func (e ending) ends(params provider.TakeParams) provider.Taken {
 func (e ending) left() (turns []string) {
 	e.Helper()
 	for {
-		taken, err := e.Take(e.Context(), everything())
+		taken, err := e.Claim(e.Context(), everything())
 		must(e.T, err)
 		if taken.Turn == nil {
 			return turns
@@ -107,7 +107,7 @@ func TestCallTakesTheTurnOfItsCompletions(t *testing.T) {
 	turnOfA, turnOfB := "a Order 1 events, attempt 1: [2 4]", "b Order 1 events, attempt 1: [3]"
 	for name, c := range map[string]struct {
 		before func(ending)
-		params provider.TakeParams
+		params provider.ClaimParams
 		taken  string
 		left   []string
 	}{
@@ -137,7 +137,7 @@ func TestCallTakesTheTurnOfItsCompletions(t *testing.T) {
 				c.before(e)
 			}
 			if c.params.Turn != nil && c.params.Turn.Known != nil { // so that its code is known to the store
-				_, err := e.Take(t.Context(), c.params)
+				_, err := e.Claim(t.Context(), c.params)
 				must(t, err)
 			}
 			taken := e.ends(c.params)

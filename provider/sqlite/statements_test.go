@@ -153,7 +153,7 @@ func TestNothingIsAskedThatIsKnown(t *testing.T) { //nolint:paralleltest // all 
 	s := openCounted(t)
 	looks := func() map[string]int {
 		statements.take()
-		taken, err := s.Take(t.Context(), everything())
+		taken, err := s.Claim(t.Context(), everything())
 		must(t, err)
 		if taken.Turn != nil || len(taken.Work) != 0 {
 			t.Fatalf("took %v of an empty store", taken)
@@ -215,8 +215,8 @@ func (c counting) commits(ack provider.AckOrchestrationParams) provider.AckOrche
 	return ack
 }
 
-func (c counting) params(turn bool, slots int) provider.TakeParams {
-	var p provider.TakeParams
+func (c counting) params(turn bool, slots int) provider.ClaimParams {
+	var p provider.ClaimParams
 	if turn {
 		p.Turn = &provider.FetchOrchestrationParams{LockTimeout: time.Minute, Known: c.known, Filter: &provider.CapabilityFilter{
 			SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 9}}},
@@ -238,27 +238,27 @@ func (c counting) start(instance string) *provider.FetchedOrchestration {
 	c.t.Helper()
 	_, err := c.s.StartInstance(c.t.Context(), start(instance))
 	must(c.t, err)
-	taken, err := c.s.Take(c.t.Context(), c.params(true, 0))
+	taken, err := c.s.Claim(c.t.Context(), c.params(true, 0))
 	must(c.t, err)
 	return taken.Turn
 }
 
 func (c counting) orchestrate(instance string) {
 	t, ctx := c.t, c.t.Context()
-	taken, err := c.s.AckTurnAndTake(ctx, c.commits(firstTurn(c.start(instance))), c.params(true, 2))
+	taken, err := c.s.AckTurnAndClaim(ctx, c.commits(firstTurn(c.start(instance))), c.params(true, 2))
 	must(t, err)
 	results := 0
 	for running := taken.Work; len(running) > 0; running = append(running[1:], taken.Work...) {
 		results++
 		item, _ := running[0].Item.(provider.ActivityExecuteItem)
 		var outcomes []error
-		outcomes, taken, err = c.s.AckWorkAndTake(ctx, []provider.WorkAck{{
+		outcomes, taken, err = c.s.AckWorkAndClaim(ctx, []provider.WorkAck{{
 			LockToken: running[0].LockToken, Completion: provider.ActivityCompletedItem{
 				Instance: instance, ExecutionID: 1, ID: item.ID, Result: payload,
 			},
 		}}, c.params(true, 1))
 		must(t, errors.Join(append(outcomes, err)...))
-		_, err := c.s.AckTurnAndTake(ctx, c.commits(nextTurn(taken.Turn)), c.params(true, 0))
+		_, err := c.s.AckTurnAndClaim(ctx, c.commits(nextTurn(taken.Turn)), c.params(true, 0))
 		must(t, err)
 	}
 	if results != 5 {
@@ -272,9 +272,9 @@ func (c counting) oneActivity(instance string) {
 	t.Helper()
 	ack := firstTurn(c.start(instance))
 	ack.WorkerItems = ack.WorkerItems[:1]
-	taken, err := s.AckTurnAndTake(t.Context(), ack, c.params(true, 1))
+	taken, err := s.AckTurnAndClaim(t.Context(), ack, c.params(true, 1))
 	must(t, err)
-	outcomes, taken, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{
+	outcomes, taken, err := s.AckWorkAndClaim(t.Context(), []provider.WorkAck{{
 		LockToken: taken.Work[0].LockToken, Completion: provider.ActivityCompletedItem{
 			Instance: instance, ExecutionID: 1, ID: 2, Result: payload,
 		},
@@ -282,7 +282,7 @@ func (c counting) oneActivity(instance string) {
 	must(t, errors.Join(append(outcomes, err)...))
 	last := nextTurn(taken.Turn)
 	last.Metadata.Status = new(provider.StatusCompleted)
-	_, err = s.AckTurnAndTake(t.Context(), last, c.params(true, 0))
+	_, err = s.AckTurnAndClaim(t.Context(), last, c.params(true, 0))
 	must(t, err)
 }
 
@@ -327,7 +327,7 @@ func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all s
 	must(t, s.AckOrchestrationItem(t.Context(), ack))
 	statements.take()
 	clock.Add(100)
-	taken, err := s.Take(t.Context(), worker.params(true, 0))
+	taken, err := s.Claim(t.Context(), worker.params(true, 0))
 	must(t, err)
 	must(t, s.AckOrchestrationItem(t.Context(), nextTurn(taken.Turn)))
 	counts, _ := statements.take()

@@ -14,12 +14,12 @@ import (
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Store], as one transaction. One that finds nothing and may wait returns nothing as soon as
+// Claim implements [provider.Store], as one transaction. One that finds nothing and may wait returns nothing as soon as
 // there is a notice as of [Store.WorkReady]: the caller looks again.
-func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+func (s *Store) Claim(ctx context.Context, params provider.ClaimParams) (provider.Claimed, error) {
 	taking, err := s.newTaking(params)
 	if err != nil || taking.nothing() {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	j := &job{operation: opTake, run: func(ctx context.Context, t *tx) error {
 		for _, step := range taking.steps() {
@@ -35,25 +35,25 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return s.takeWith(ctx, j, taking)
 }
 
-// AckTurnAndTake implements [provider.Store], as one transaction.
-func (s *Store) AckTurnAndTake(
-	ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams,
-) (provider.Taken, error) {
+// AckTurnAndClaim implements [provider.Store], as one transaction.
+func (s *Store) AckTurnAndClaim(
+	ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams,
+) (provider.Claimed, error) {
 	taking, err := s.newTaking(params)
 	if err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps()}, taking)
 }
 
-// AckWorkAndTake implements [provider.Store], as one transaction. After an error of the database no activity was
+// AckWorkAndClaim implements [provider.Store], as one transaction. After an error of the database no activity was
 // ended.
-func (s *Store) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
-) ([]error, provider.Taken, error) {
+func (s *Store) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams,
+) ([]error, provider.Claimed, error) {
 	taking, err := s.newTaking(params)
 	if err != nil {
-		return nil, provider.Taken{}, err
+		return nil, provider.Claimed{}, err
 	}
 	var outcomes []error // not to be read when the call was left
 	taken, err := s.takeWith(ctx, &job{operation: opAckWork, then: taking.steps(), run: func(ctx context.Context, t *tx) error {
@@ -74,7 +74,7 @@ func (s *Store) AckWorkAndTake(
 		return t.deliverEach(ctx, completions)
 	}}, taking)
 	if err != nil {
-		return nil, provider.Taken{}, err
+		return nil, provider.Claimed{}, err
 	}
 	return outcomes, taken, nil
 }
@@ -97,7 +97,7 @@ type taking struct {
 	work  []workTaking
 
 	foundTurn *turn
-	foundWork []provider.TakenWork
+	foundWork []provider.ClaimedWork
 	// served are the entries for which the turn itself has queued something.
 	served map[int]bool
 }
@@ -109,7 +109,7 @@ type workTaking struct {
 }
 
 // newTaking checks the parameters. Error: [provider.ErrInvalidArgument].
-func (s *Store) newTaking(params provider.TakeParams) (*taking, error) {
+func (s *Store) newTaking(params provider.ClaimParams) (*taking, error) {
 	k := &taking{store: s}
 	if params.Turn != nil {
 		var err error
@@ -183,7 +183,7 @@ func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
 		t.activityWake = earlier(t.activityWake, wakeAt)
 	}
 	if found != nil {
-		k.foundWork = append(k.foundWork, provider.TakenWork{FetchedWorkItem: found, For: entry.place})
+		k.foundWork = append(k.foundWork, provider.ClaimedWork{FetchedWorkItem: found, For: entry.place})
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (k *taking) handOn(t *tx, work columns.Work, row *sqlitedb.EnqueueWorkParam
 // handedOn notes the id under which an activity was queued that handOn has locked.
 func (k *taking) handedOn(t *tx, h *handedWork, id int64) {
 	t.wakeActivity(h.until)
-	k.foundWork = append(k.foundWork, provider.TakenWork{
+	k.foundWork = append(k.foundWork, provider.ClaimedWork{
 		FetchedWorkItem: &provider.FetchedWorkItem{Item: h.item, LockToken: workToken(h.secret, id), AttemptCount: 1}, For: h.place,
 	})
 }
@@ -280,9 +280,9 @@ func (k *taking) giveBack(ctx context.Context, t *tx) error {
 }
 
 // takeWith runs the job and returns what was taken by it.
-func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken, error) {
+func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Claimed, error) {
 	if err := s.enter(j.operation); err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	defer s.leave()
 	run := j.run
@@ -293,9 +293,9 @@ func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken
 	}
 	j.undo = k.giveBack
 	if err := s.writer.do(ctx, j); err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
-	taken := provider.Taken{Work: k.foundWork, Err: j.thenErr}
+	taken := provider.Claimed{Work: k.foundWork, Err: j.thenErr}
 	if k.foundTurn != nil {
 		taken.Turn = k.foundTurn.decoded()
 	}

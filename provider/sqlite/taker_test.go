@@ -17,9 +17,9 @@ import (
 )
 
 // everything takes a turn and two activities.
-func everything() provider.TakeParams {
+func everything() provider.ClaimParams {
 	work := provider.FetchWorkParams{LockTimeout: time.Hour}
-	return provider.TakeParams{
+	return provider.ClaimParams{
 		Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Hour}, Work: []provider.FetchWorkParams{work, work},
 	}
 }
@@ -50,12 +50,12 @@ func TestTakingFailsAfterTheAck(t *testing.T) {
 				s.writer.queuedCalls(t, i+1)
 			}
 			type outcome struct {
-				provider.Taken
+				provider.Claimed
 				err error
 			}
 			done := make(chan outcome, 1)
 			go func() {
-				taken, err := s.AckTurnAndTake(t.Context(), ack, everything())
+				taken, err := s.AckTurnAndClaim(t.Context(), ack, everything())
 				done <- outcome{taken, err}
 			}()
 			s.writer.queuedCalls(t, beside+1)
@@ -104,21 +104,21 @@ func TestNothingIsKeptOfTheFirstTry(t *testing.T) {
 		return err
 	}))
 	s.writer.clock = func() int64 { return 1_000_000 + max(0, looks.Add(1)-2) }
-	_, taken, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: work.LockToken}}, everything())
+	_, taken, err := s.AckWorkAndClaim(t.Context(), []provider.WorkAck{{LockToken: work.LockToken}}, everything())
 	must(t, err)
 	if taken.Turn != nil || len(taken.Work) != 0 || taken.Err == nil || !strings.HasPrefix(taken.Err.Error(), opFetchOrchestration) || !strings.Contains(taken.Err.Error(), "the second try") {
 		t.Errorf("took %v and %v, error %v; want nothing because of the second try", taken.Turn, taken.Work, taken.Err)
 	}
 }
 
-// What a Take has done in a transaction that fails is not taken for committed: nobody is told of it, and the next one
+// What a Claim has done in a transaction that fails is not taken for committed: nobody is told of it, and the next one
 // makes its set of code seen.
 func TestFailedTakeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, clock := clockAt(t, 1_000_000)
 	turn := provider.FetchOrchestrationParams{LockTimeout: time.Hour, Known: know("Order", "1.0.0")}
-	params := provider.TakeParams{Turn: &turn}
-	_, err := s.Take(t.Context(), params)
+	params := provider.ClaimParams{Turn: &turn}
+	_, err := s.Claim(t.Context(), params)
 	must(t, err)
 	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 	clock.Add(seenEvery)
@@ -132,7 +132,7 @@ func TestFailedTakeLeavesNothing(t *testing.T) {
 		}
 		return nil
 	}))
-	if taken, err := s.Take(t.Context(), params); err == nil || taken.Turn != nil {
+	if taken, err := s.Claim(t.Context(), params); err == nil || taken.Turn != nil {
 		t.Errorf("took %+v, error %v; want an error of the transaction", taken, err)
 	}
 	must(t, s.bare(t, func(context.Context) error {
@@ -142,7 +142,7 @@ func TestFailedTakeLeavesNothing(t *testing.T) {
 	if want := []effects{{}}; !reflect.DeepEqual(told, want) {
 		t.Errorf("told of %+v; want %+v", told, want)
 	}
-	taken, err := s.Take(t.Context(), params)
+	taken, err := s.Claim(t.Context(), params)
 	must(t, err)
 	if taken.Turn == nil || taken.Turn.AttemptCount != 1 {
 		t.Errorf("took %+v; want the turn at its first attempt", taken)
@@ -176,10 +176,10 @@ func TestTakeGivesBack(t *testing.T) {
 		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 3 + id}))
 	}
 	armed.Store(true)
-	_, _, err = s.AckWorkAndTake(ctx, []provider.WorkAck{{LockToken: work.LockToken}}, everything())
+	_, _, err = s.AckWorkAndClaim(ctx, []provider.WorkAck{{LockToken: work.LockToken}}, everything())
 	contextEnded(t, err, context.Canceled)
 	close(gone)
-	taken, err := s.Take(t.Context(), everything())
+	taken, err := s.Claim(t.Context(), everything())
 	must(t, err)
 	if taken.Turn == nil || taken.Turn.AttemptCount != 1 || len(taken.Work) != 2 {
 		t.Fatalf("took %+v; want a turn at its first attempt and two activities", taken)
@@ -206,7 +206,7 @@ func TestNoNoticeForWhatTheCallTakes(t *testing.T) {
 	for id := range uint64(2) {
 		items = append(items, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id})
 	}
-	taken, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+	taken, err := s.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 		LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: items,
 	}, everything())
 	must(t, err)
@@ -236,8 +236,8 @@ func TestTakingSeesTheWholeGroup(t *testing.T) {
 	for id := range uint64(n) {
 		items = append(items, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id})
 	}
-	params := provider.TakeParams{Work: slices.Repeat([]provider.FetchWorkParams{{LockTimeout: time.Hour}}, n)}
-	held, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+	params := provider.ClaimParams{Work: slices.Repeat([]provider.FetchWorkParams{{LockTimeout: time.Hour}}, n)}
+	held, err := s.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 		LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: items,
 		HistoryDelta: []provider.Event{event("i", 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0"})},
 		Metadata:     provider.ExecutionMetadata{OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0")},
@@ -247,10 +247,10 @@ func TestTakingSeesTheWholeGroup(t *testing.T) {
 		<-turns
 	}
 	release := hold(t, s)
-	taken := make(chan provider.Taken, n)
+	taken := make(chan provider.Claimed, n)
 	for i, work := range held.Work {
 		go func() {
-			outcomes, got, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{
+			outcomes, got, err := s.AckWorkAndClaim(t.Context(), []provider.WorkAck{{
 				LockToken: work.LockToken, Completion: provider.ActivityCompletedItem{
 					Instance: "i", ExecutionID: 1, ID: 2 + uint64(i), Result: "r",
 				},
@@ -273,7 +273,7 @@ func TestTakingSeesTheWholeGroup(t *testing.T) {
 		t.Errorf("turns with %v messages were taken; want one with all %d", messages, n)
 	}
 	// The writer tells before it begins the next call.
-	_, err = s.Take(t.Context(), everything())
+	_, err = s.Claim(t.Context(), everything())
 	must(t, err)
 	if len(turns) != 0 {
 		t.Error("a notice of what was taken")
@@ -327,14 +327,14 @@ func TestTurnHandsOnByTheEntriesTerms(t *testing.T) {
 			s := openMemory(t, Options{})
 			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 			turn := fetch(t, s)
-			_, err := s.Take(t.Context(), provider.TakeParams{Work: c.entries}) // so that the store knows the queue
+			_, err := s.Claim(t.Context(), provider.ClaimParams{Work: c.entries}) // so that the store knows the queue
 			must(t, err)
 			for _, w := range c.older {
 				must(t, s.EnqueueForWorker(t.Context(), w))
 			}
-			taken, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+			taken, err := s.AckTurnAndClaim(t.Context(), provider.AckOrchestrationParams{
 				LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: c.queued, CancelledActivities: c.cancelled,
-			}, provider.TakeParams{Work: c.entries})
+			}, provider.ClaimParams{Work: c.entries})
 			must(t, err)
 			must(t, taken.Err)
 			got := map[int]uint64{}
@@ -364,7 +364,7 @@ func TestTurnHandsOnByTheEntriesTerms(t *testing.T) {
 			for _, work := range taken.Work {
 				must(t, s.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: work.LockToken}))
 			}
-			again, err := s.Take(t.Context(), provider.TakeParams{Work: c.entries})
+			again, err := s.Claim(t.Context(), provider.ClaimParams{Work: c.entries})
 			must(t, err)
 			for _, work := range again.Work {
 				if work.AttemptCount != 2 {

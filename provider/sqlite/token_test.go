@@ -18,7 +18,7 @@ func TestTokensOpenOnlyWhatTheyName(t *testing.T) {
 		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: instance, ExecutionID: 1, ID: 2}))
 	}
 	turn, other := fetch(t, s), fetch(t, s)
-	taken, err := s.Take(t.Context(), everything())
+	taken, err := s.Claim(t.Context(), everything())
 	must(t, err)
 	work := taken.Work[0]
 	for _, token := range []string{

@@ -22,11 +22,11 @@ func poll[T any](
 	})
 }
 
-// waitToTake is takeWith for a Take that may wait for so long if it finds nothing: for a notice that there may be
+// waitToTake is takeWith for a Claim that may wait for so long if it finds nothing: for a notice that there may be
 // something. Then it returns nothing, and its caller looks again.
-func (s *Store) waitToTake(ctx context.Context, j *job, k *taking, wait time.Duration) (provider.Taken, error) {
+func (s *Store) waitToTake(ctx context.Context, j *job, k *taking, wait time.Duration) (provider.Claimed, error) {
 	if err := s.enter(j.operation); err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	defer s.leave()
 	turns, activities, stop := s.WorkReady() // before it looks, so that it misses nothing
@@ -50,9 +50,9 @@ func (s *Store) waitToTake(ctx context.Context, j *job, k *taking, wait time.Dur
 	case <-activities:
 	case <-timer.C:
 	case <-ctx.Done():
-		return provider.Taken{}, provider.ContextError(ctx, j.operation)
+		return provider.Claimed{}, provider.ContextError(ctx, j.operation)
 	case <-s.calls.Closing():
-		return provider.Taken{}, columns.Closed(j.operation)
+		return provider.Claimed{}, columns.Closed(j.operation)
 	}
-	return provider.Taken{Waited: true}, nil
+	return provider.Claimed{Waited: true}, nil
 }

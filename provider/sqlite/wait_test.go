@@ -300,15 +300,15 @@ func takesATurn(t *testing.T, s *Store) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {
-		params := provider.TakeParams{Turn: everything().Turn, Wait: long}
+		params := provider.ClaimParams{Turn: everything().Turn, Wait: long}
 		for {
-			taken, err := s.Take(t.Context(), params)
+			taken, err := s.Claim(t.Context(), params)
 			if taken.Turn != nil || err != nil {
 				done <- err
 				return
 			}
 			if !taken.Waited {
-				done <- errors.New("a Take has found nothing and not waited")
+				done <- errors.New("a Claim has found nothing and not waited")
 				return
 			}
 		}
@@ -316,7 +316,7 @@ func takesATurn(t *testing.T, s *Store) <-chan error {
 	return done
 }
 
-// A Take that waits returns when something becomes ready: by a call, by itself, or by another process.
+// A Claim that waits returns when something becomes ready: by a call, by itself, or by another process.
 func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 	t.Parallel()
 	for name, makes := range map[string]func(t *testing.T, s, other *Store){
@@ -345,7 +345,7 @@ func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 	}
 }
 
-// Close ends the wait of a Take.
+// Close ends the wait of a Claim.
 func TestCloseEndsAWaitingTake(t *testing.T) {
 	t.Parallel()
 	s := openMemory(t, Options{})
@@ -356,14 +356,14 @@ func TestCloseEndsAWaitingTake(t *testing.T) {
 	}
 }
 
-// Where nobody looks for what others write, a Take that comes finds all the same what was sent in a transaction of
+// Where nobody looks for what others write, a Claim that comes finds all the same what was sent in a transaction of
 // the process's own.
 func TestWaitingTakeFindsWhatNobodyLooksFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openFile(t, path, Options{PollInterval: Never})
 	for range 2 { // after which the store knows the queue
-		taken, err := s.Take(t.Context(), everything())
+		taken, err := s.Claim(t.Context(), everything())
 		must(t, err)
 		if taken.Turn != nil {
 			t.Fatalf("took %s", taken.Turn.Item.Instance)

@@ -145,7 +145,7 @@ func (a *activityAcks) make(call *ackCall) {
 		acks[i] = provider.WorkAck{LockToken: ack.sent, Completion: ack.completion}
 		claims.ask(ack.claim)
 	}
-	outcomes, taken, err := d.Store.AckWorkAndTake(call.ctx, acks, claims.request.params)
+	outcomes, taken, err := d.Store.AckWorkAndClaim(call.ctx, acks, claims.request.params)
 	if err == nil {
 		d.observe(claims.request, taken)
 	}

@@ -30,19 +30,19 @@ type ackStore struct {
 type ackStoreCall struct {
 	ctx     context.Context //nolint:containedctx // for the test to look at
 	tokens  []string
-	params  provider.TakeParams
-	answer  chan provider.Taken
+	params  provider.ClaimParams
+	answer  chan provider.Claimed
 	refused map[string]error
 	err     error
 }
 
-func (s *ackStore) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
-	call := &ackStoreCall{ctx: ctx, params: params, answer: make(chan provider.Taken), refused: map[string]error{}}
+func (s *ackStore) AckWorkAndClaim(ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams) ([]error, provider.Claimed, error) {
+	call := &ackStoreCall{ctx: ctx, params: params, answer: make(chan provider.Claimed), refused: map[string]error{}}
 	for _, ack := range acks {
 		call.tokens = append(call.tokens, ack.LockToken)
 	}
 	s.calls <- call
-	var taken provider.Taken
+	var taken provider.Claimed
 	select {
 	case taken = <-call.answer:
 	case <-ctx.Done():
@@ -53,7 +53,7 @@ func (s *ackStore) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, 
 		outcomes[i] = call.refused[ack.LockToken]
 	}
 	if call.err != nil {
-		return nil, provider.Taken{}, call.err
+		return nil, provider.Claimed{}, call.err
 	}
 	return outcomes, taken, nil
 }
@@ -173,7 +173,7 @@ func TestAcksOfOneCall(t *testing.T) {
 		call := a.call("1")
 		others := a.ends(t.Context(), 3)
 		a.noCall()
-		call.answer <- provider.Taken{}
+		call.answer <- provider.Claimed{}
 		<-first.over
 		if first.token != "1" || first.err != nil || call.params.Turn == nil {
 			t.Errorf("outcome of %q: %v; asked for a turn: %t", first.token, first.err, call.params.Turn != nil)
@@ -184,7 +184,7 @@ func TestAcksOfOneCall(t *testing.T) {
 		}
 		call.refused["3"] = provider.Permanent("ack_work_item", "lost", provider.ErrInvalidLockToken)
 		turn := &provider.FetchedOrchestration{LockToken: "turn"}
-		call.answer <- provider.Taken{Turn: turn, Work: []provider.TakenWork{
+		call.answer <- provider.Claimed{Turn: turn, Work: []provider.ClaimedWork{
 			{FetchedWorkItem: &provider.FetchedWorkItem{LockToken: "for 4"}, For: 2},
 			{FetchedWorkItem: &provider.FetchedWorkItem{LockToken: "for 2"}, For: 0},
 		}}
@@ -215,10 +215,10 @@ func TestAcksApart(t *testing.T) {
 		pending := a.ends(t.Context(), 4)
 		first, second := a.call("1"), a.call("2")
 		a.noCall()
-		second.answer <- provider.Taken{}
+		second.answer <- provider.Claimed{}
 		third := a.call("3", "4")
-		third.answer <- provider.Taken{}
-		first.answer <- provider.Taken{}
+		third.answer <- provider.Claimed{}
+		first.answer <- provider.Claimed{}
 		for _, p := range pending {
 			if <-p.over; p.err != nil {
 				t.Errorf("outcome of %q: %v", p.token, p.err)
@@ -235,10 +235,10 @@ func TestAckCallFails(t *testing.T) {
 		first := a.ends(t.Context(), 1)
 		call := a.call("1")
 		others := a.ends(t.Context(), 2)
-		call.answer <- provider.Taken{}
+		call.answer <- provider.Claimed{}
 		call = a.call("2", "3")
 		call.err = &provider.Error{Message: "away", Retryable: true}
-		call.answer <- provider.Taken{}
+		call.answer <- provider.Claimed{}
 		for _, p := range others {
 			<-p.over
 			if !errors.Is(p.err, call.err) {
@@ -281,7 +281,7 @@ func TestAcksWaitNotForLong(t *testing.T) {
 			t.Errorf("waited for %v", waited)
 		}
 		for _, call := range calls {
-			call.answer <- provider.Taken{}
+			call.answer <- provider.Claimed{}
 		}
 		for _, p := range pending {
 			<-p.over
@@ -321,7 +321,7 @@ func TestAcksAreLeft(t *testing.T) {
 		ctx, cancel = context.WithCancel(t.Context())
 		gone := a.ends(ctx, 1)[0]
 		other := a.ends(t.Context(), 1)[0]
-		call.answer <- provider.Taken{}
+		call.answer <- provider.Claimed{}
 		<-stays.over
 		call = a.call("4", "5")
 		cancel()
@@ -335,7 +335,7 @@ func TestAcksAreLeft(t *testing.T) {
 		if free, _ := a.activities.reserve(10); !slices.Contains(free, gone.slot) {
 			t.Error("the slot of who is gone is not free")
 		}
-		call.answer <- provider.Taken{Work: []provider.TakenWork{
+		call.answer <- provider.Claimed{Work: []provider.ClaimedWork{
 			{FetchedWorkItem: &provider.FetchedWorkItem{LockToken: "for 4"}, For: 0},
 		}}
 		<-other.over
@@ -373,6 +373,6 @@ func TestAckIsLeftBeforeItsCall(t *testing.T) {
 			}
 		}
 		a.ends(t.Context(), 1)
-		a.call("21").answer <- provider.Taken{}
+		a.call("21").answer <- provider.Claimed{}
 	})
 }

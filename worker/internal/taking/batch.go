@@ -42,8 +42,8 @@ func (b *batch) ask(c *Claim) {
 }
 
 // answered delivers to each claim what was taken for it, or the failure of the call.
-func (b *batch) answered(taken provider.Taken, err error) {
-	parts := make([]provider.Taken, len(b.claims))
+func (b *batch) answered(taken provider.Claimed, err error) {
+	parts := make([]provider.Claimed, len(b.claims))
 	for i := range parts {
 		parts[i].Err = taken.Err
 	}

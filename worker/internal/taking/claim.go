@@ -20,7 +20,7 @@ func (s seats) empty() bool { return s.turn == nil && len(s.activities) == 0 }
 
 // request is what one call asks the store for. It does not change.
 type request struct {
-	params provider.TakeParams
+	params provider.ClaimParams
 	// turnsSeen and activitiesSeen count the store's notices before the call.
 	turnsSeen, activitiesSeen uint64
 }
@@ -40,7 +40,7 @@ func (d *dispatcher) request(s seats, turnsSeen, activitiesSeen uint64) request 
 }
 
 // observe reports to the outage how the looks beside an acknowledgement went.
-func (d *dispatcher) observe(r request, taken provider.Taken) {
+func (d *dispatcher) observe(r request, taken provider.Claimed) {
 	o := d.Outage
 	if r.params.Turn != nil {
 		if taken.Err != nil && taken.Turn == nil {
@@ -56,7 +56,7 @@ func (d *dispatcher) observe(r request, taken provider.Taken) {
 
 // note notes whether the store may have more than it has answered, and reports whether it may well have more turns.
 // After a failure that may pass there is a look, which tells whether the store is away, and when it is back.
-func (d *dispatcher) note(r request, taken provider.Taken, err error) (moreTurns bool) {
+func (d *dispatcher) note(r request, taken provider.Claimed, err error) (moreTurns bool) {
 	switch {
 	case err == nil:
 		moreTurns = d.noteTurn(r, taken)
@@ -68,7 +68,7 @@ func (d *dispatcher) note(r request, taken provider.Taken, err error) (moreTurns
 	return moreTurns
 }
 
-func (d *dispatcher) noteTurn(r request, taken provider.Taken) (more bool) {
+func (d *dispatcher) noteTurn(r request, taken provider.Claimed) (more bool) {
 	if r.params.Turn == nil {
 		return false
 	}
@@ -83,7 +83,7 @@ func (d *dispatcher) noteTurn(r request, taken provider.Taken) (more bool) {
 	return d.turns.looked(r.turnsSeen, 1, found)
 }
 
-func (d *dispatcher) noteActivities(r request, taken provider.Taken) {
+func (d *dispatcher) noteActivities(r request, taken provider.Claimed) {
 	asked, found := len(r.params.Work), len(taken.Work)
 	if found < asked && taken.Err != nil {
 		d.activities.notice()
@@ -94,7 +94,7 @@ func (d *dispatcher) noteActivities(r request, taken provider.Taken) {
 
 // start starts what was taken, and frees the seats that are left. Work whose seat is no longer reserved gets another
 // slot, or is given back.
-func (d *dispatcher) start(s seats, r request, taken provider.Taken) {
+func (d *dispatcher) start(s seats, r request, taken provider.Claimed) {
 	left := slices.Clone(s.activities)
 	for _, work := range taken.Work {
 		var seat *slot
@@ -128,7 +128,7 @@ func (d *dispatcher) free(s seats, missed bool) {
 type Claim struct {
 	dispatcher *dispatcher
 	// answer has the one answer, if there is one, and is closed when the call has returned.
-	answer chan provider.Taken
+	answer chan provider.Claimed
 	// began is when the slot began to wait, and called is told how long that took.
 	began  time.Time
 	called func(time.Duration)
@@ -143,7 +143,7 @@ type Claim struct {
 
 // newClaim returns a claim for the seat of work that is to be acknowledged.
 func (d *dispatcher) newClaim(seat seats, called func(time.Duration)) *Claim {
-	return &Claim{dispatcher: d, answer: make(chan provider.Taken, 1), seats: seat, called: called}
+	return &Claim{dispatcher: d, answer: make(chan provider.Claimed, 1), seats: seat, called: called}
 }
 
 // ask returns what the first try of an acknowledgement takes beside: for its own slot, and for as many idle ones as are
@@ -173,7 +173,7 @@ func (c *Claim) ask(turns, work int) (r request, ok bool) {
 }
 
 // answered delivers the answer, or frees the seats if the call failed.
-func (c *Claim) answered(taken provider.Taken, err error) {
+func (c *Claim) answered(taken provider.Claimed, err error) {
 	if err != nil {
 		close(c.answer)
 		c.release()
@@ -214,13 +214,13 @@ func (c *Claim) end() (returned bool) {
 		c.use(taken, ok)
 		return true
 	default:
-		c.use(provider.Taken{}, false)
+		c.use(provider.Claimed{}, false)
 		return false
 	}
 }
 
 // use starts what was taken on the seats that still wait, and frees the others. ok means that there is an answer.
-func (c *Claim) use(taken provider.Taken, ok bool) {
+func (c *Claim) use(taken provider.Claimed, ok bool) {
 	s := c.takeSeats()
 	if ok {
 		c.dispatcher.start(s, c.request, taken)

@@ -61,11 +61,11 @@ func (d *dispatcher) lookFor(operation string, l look, wait bool) (moreTurns boo
 
 // takeFor makes the call. One for a turn may wait in the store if the store can. Activities need no such wait, as
 // they come from turns, which ask for them.
-func (d *dispatcher) takeFor(operation string, r request, wait bool) (provider.Taken, error) {
+func (d *dispatcher) takeFor(operation string, r request, wait bool) (provider.Claimed, error) {
 	params := r.params
 	if params.Turn == nil || !wait {
 		defer d.Outage.Expect(d.ctx, operation, 0)()
-		return d.Store.Take(d.ctx, params)
+		return d.Store.Claim(d.ctx, params)
 	}
 	params.Wait = d.pollTimeout()
 	defer d.Outage.Expect(d.ctx, operation, params.Wait)()
@@ -73,9 +73,9 @@ func (d *dispatcher) takeFor(operation string, r request, wait bool) (provider.T
 	defer interrupt()
 	d.turns.waiting(interrupt)
 	defer d.turns.waiting(nil)
-	taken, err := d.Store.Take(ctx, params)
+	taken, err := d.Store.Claim(ctx, params)
 	if err != nil && ctx.Err() != nil && d.ctx.Err() == nil {
-		return provider.Taken{}, nil // interrupted: there is something to look for
+		return provider.Claimed{}, nil // interrupted: there is something to look for
 	}
 	if err == nil && taken.Err == nil && taken.Turn == nil && !taken.Waited {
 		d.turns.cannotWait()

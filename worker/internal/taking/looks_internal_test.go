@@ -19,11 +19,11 @@ type turnStore struct {
 	left atomic.Int32
 }
 
-func (s *turnStore) Take(context.Context, provider.TakeParams) (provider.Taken, error) {
+func (s *turnStore) Claim(context.Context, provider.ClaimParams) (provider.Claimed, error) {
 	if s.left.Add(-1) < 0 {
-		return provider.Taken{}, nil
+		return provider.Claimed{}, nil
 	}
-	return provider.Taken{Turn: &provider.FetchedOrchestration{}}, nil
+	return provider.Claimed{Turn: &provider.FetchedOrchestration{}}, nil
 }
 
 func (*turnStore) AbandonOrchestrationItem(context.Context, provider.AbandonParams) error { return nil }

@@ -90,7 +90,7 @@ func (s *Settling) Do(call func(context.Context) error) (tries int, err error) {
 // if there are slots that it may take work for. queued is how many activities it queues.
 func (s *Settling) AckTurn(
 	queued int, plain func(context.Context) error,
-	combined func(context.Context, provider.TakeParams) (provider.Taken, error),
+	combined func(context.Context, provider.ClaimParams) (provider.Claimed, error),
 ) (tries int, err error) {
 	return s.Do(func(ctx context.Context) error {
 		request, ok := s.claim.ask(0, queued)

@@ -15,11 +15,11 @@ func event(id uint64, kind provider.EventKind) provider.Event {
 var (
 	begun       = event(1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: "in", ParentInstance: new("p"), ParentID: new(uint64(4))})
 	completed   = event(2, provider.OrchestrationCompleted{})
-	failed      = event(2, provider.OrchestrationFailed{Details: provider.Infrastructure{}})
+	failed      = event(2, provider.OrchestrationFailed{Details: provider.InfrastructureFailure{}})
 	endedByNext = event(2, provider.OrchestrationContinuedAsNew{Input: "next"})
 	cancelled   = event(3, provider.ActivityCancelRequested{Reason: "orchestration_terminal_continued_as_new"})
 
-	next      = provider.ContinueAsNewItem{Instance: "i", Orchestration: "Order", Input: "next", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}}, InitialCustomStatus: new("s")}
+	next      = provider.ContinueAsNewItem{Instance: "i", Orchestration: "Order", Input: "next", CarryForwardEvents: []provider.CarriedMessage{{Name: "q", Data: "m"}}, InitialCustomStatus: new("s")}
 	duplicate = provider.StartOrchestrationItem{Instance: "i", Orchestration: "Other", Input: "other", Version: new("9.0.0"), ExecutionID: 1}
 	raised    = provider.ExternalRaisedItem{Instance: "i", Name: "e"}
 	late      = provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 2}

@@ -17,8 +17,8 @@ import (
 func openCancelled(ctx context.Context, _ string, _ bool) (cli.Store, error) {
 	store, err := sqlite.OpenMemory(ctx, sqlite.Options{})
 	for i, details := range []provider.ErrorDetails{
-		provider.Application{Kind: provider.AppCancelled, CancelReason: "why"},
-		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "canceled: why"},
+		provider.ApplicationFailure{Kind: provider.AppCancelled, CancelReason: "why"},
+		provider.ApplicationFailure{Kind: provider.AppOrchestrationFailed, Message: "canceled: why"},
 	} {
 		id := fmt.Sprint("i", i)
 		if err == nil {

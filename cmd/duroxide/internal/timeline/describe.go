@@ -27,7 +27,7 @@ func describe(event provider.Event, byID map[uint64]provider.Event) entry {
 	case provider.OrchestrationCompleted:
 		return entry{what: "completed", data: &k.Output}
 	case provider.OrchestrationFailed:
-		if d, ok := k.Details.(provider.Application); ok && d.Kind == provider.AppCancelled {
+		if d, ok := k.Details.(provider.ApplicationFailure); ok && d.Kind == provider.AppCancelled {
 			return entry{what: "cancelled", said: &d.CancelReason}
 		}
 		return entry{what: "failed", note: k.Details.Category(), said: message(k.Details)}

@@ -39,7 +39,7 @@ type answer struct {
 
 // everyKind holds each of the 26 kinds.
 func everyKind() []provider.Event {
-	failure := provider.Application{Kind: provider.AppActivityFailed, Message: "card declined"}
+	failure := provider.ApplicationFailure{Kind: provider.AppActivityFailed, Message: "card declined"}
 	parent, session, status := "batch-7", "printer", "half done"
 	return written(
 		provider.OrchestrationStarted{Name: "Order", Version: "1.2.0", Input: `{"sku":7}`, ParentInstance: &parent},

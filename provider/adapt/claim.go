@@ -10,8 +10,8 @@ import (
 // lookEvery is how often a worker looks for work that no call of its own has made ready.
 const lookEvery = 100 * time.Millisecond
 
-// Take fetches a turn, and then activities until there are no more. Only the fetch of the turn waits.
-func (s *store) Take(ctx context.Context, params provider.TakeParams) (taken provider.Taken, err error) {
+// Claim fetches a turn, and then activities until there are no more. Only the fetch of the turn waits.
+func (s *store) Claim(ctx context.Context, params provider.ClaimParams) (taken provider.Claimed, err error) {
 	if params.Turn != nil {
 		turn := *params.Turn
 		turn.PollTimeout = params.Wait
@@ -21,7 +21,7 @@ func (s *store) Take(ctx context.Context, params provider.TakeParams) (taken pro
 			defer s.waiting.Add(-1)
 		}
 		if taken.Turn, err = s.FetchOrchestrationItem(ctx, turn); err != nil {
-			return provider.Taken{}, err
+			return provider.Claimed{}, err
 		}
 		taken.Waited = taken.Turn == nil && params.Wait > 0 && time.Since(began) >= params.Wait/2
 	}
@@ -30,29 +30,29 @@ func (s *store) Take(ctx context.Context, params provider.TakeParams) (taken pro
 		fetched, err := s.FetchWorkItem(ctx, work)
 		switch {
 		case err != nil && taken.Turn == nil && len(taken.Work) == 0:
-			return provider.Taken{}, err
+			return provider.Claimed{}, err
 		case err != nil: // what is locked already is not lost
 			taken.Err = err
 			return taken, nil
 		case fetched != nil:
-			taken.Work = append(taken.Work, provider.TakenWork{FetchedWorkItem: fetched, For: i})
+			taken.Work = append(taken.Work, provider.ClaimedWork{FetchedWorkItem: fetched, For: i})
 		}
 	}
 	return taken, nil
 }
 
-// AckTurnAndTake commits the turn, and then takes.
-func (s *store) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+// AckTurnAndClaim commits the turn, and then takes.
+func (s *store) AckTurnAndClaim(ctx context.Context, ack provider.AckOrchestrationParams, params provider.ClaimParams) (provider.Claimed, error) {
 	if err := s.AckOrchestrationItem(ctx, ack); err != nil {
-		return provider.Taken{}, err
+		return provider.Claimed{}, err
 	}
 	return s.takeBeside(ctx, params), nil
 }
 
-// AckWorkAndTake ends one activity after the other, and then takes.
-func (s *store) AckWorkAndTake(
-	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
-) (outcomes []error, taken provider.Taken, err error) {
+// AckWorkAndClaim ends one activity after the other, and then takes.
+func (s *store) AckWorkAndClaim(
+	ctx context.Context, acks []provider.WorkAck, params provider.ClaimParams,
+) (outcomes []error, taken provider.Claimed, err error) {
 	outcomes = make([]error, len(acks))
 	for i, ack := range acks {
 		outcomes[i] = s.AckWorkItem(ctx, ack.LockToken, ack.Completion)
@@ -60,10 +60,10 @@ func (s *store) AckWorkAndTake(
 	return outcomes, s.takeBeside(ctx, params), nil
 }
 
-// takeBeside is Take after an acknowledgement, which its error does not undo.
-func (s *store) takeBeside(ctx context.Context, params provider.TakeParams) provider.Taken {
+// takeBeside is Claim after an acknowledgement, which its error does not undo.
+func (s *store) takeBeside(ctx context.Context, params provider.ClaimParams) provider.Claimed {
 	params.Wait = 0
-	taken, err := s.Take(ctx, params)
+	taken, err := s.Claim(ctx, params)
 	if err != nil {
 		taken.Err = err
 	}
@@ -74,7 +74,7 @@ func (s *store) takeBeside(ctx context.Context, params provider.TakeParams) prov
 type listener struct{ turns, activities chan struct{} }
 
 // WorkReady sends a notice after each call of this store that may have made work ready, and every lookEvery. Notices
-// for turns are not sent by time while a Take waits for one in the plain store.
+// for turns are not sent by time while a Claim waits for one in the plain store.
 func (s *store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	l := &listener{turns: make(chan struct{}, 1), activities: make(chan struct{}, 1)}
 	s.mu.Lock()
