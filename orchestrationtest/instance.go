@@ -11,7 +11,6 @@ import (
 	"github.com/duroxide/duroxide-go/internal/history"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/worker"
 )
 
 // instance is an orchestration that was started, or that was only sent something.
@@ -225,7 +224,7 @@ func (e *Env) turnOf(in *instance) replay.Turn {
 	now := e.clock.now
 	return replay.Turn{
 		Instance: in.id, ExecutionID: in.execution, Func: fn, History: in.history, Started: in.started, KV: in.kv,
-		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return now },
+		FrameworkVersion: provider.FrameworkVersion, NowMs: func() uint64 { return now },
 		Limits: replay.DefaultLimits, ActivityRetry: e.retry, BlockedAfter: blockedAfter, Places: true,
 		UsedLate: func(at string) {
 			e.late.errorf("%q: the orchestration context was used from another goroutine after its turn at %s", in.id, at)

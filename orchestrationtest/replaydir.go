@@ -94,7 +94,7 @@ func (c code) check(ctx context.Context, history []provider.Event) error {
 		return err
 	}
 	misfit, err := c.registry.Check(ctx, history, replay.Turn{
-		FrameworkVersion: worker.FrameworkVersion, ActivityRetry: c.retry, BlockedAfter: blockedAfter,
+		FrameworkVersion: provider.FrameworkVersion, ActivityRetry: c.retry, BlockedAfter: blockedAfter,
 	})
 	if misfit != nil {
 		return errors.New(misfit.Now())

@@ -8,6 +8,11 @@ import (
 	"strings"
 )
 
+// FrameworkVersion is the version of the Duroxide core whose semantics this module implements. An execution records the
+// version of the runtime that started it. A worker does not run executions that a newer core started, see
+// SupportedVersions in worker.Options.
+const FrameworkVersion = "0.1.32"
+
 // Version is a semantic version without pre-release and build metadata, which
 // capability filters ignore.
 type Version struct {

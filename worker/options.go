@@ -11,11 +11,6 @@ import (
 	"github.com/duroxide/duroxide-go/retry"
 )
 
-// FrameworkVersion is the version of the Duroxide core whose semantics this runtime implements. An execution records
-// the version of the runtime that started it. A worker does not run executions that a newer core started, see
-// Options.SupportedVersions.
-const FrameworkVersion = "0.1.32"
-
 // Options configure a worker. The zero value of each field means its default. A few fields can be switched off, each by
 // the constant that its comment names, for example [None]. Other negative values are refused with [ErrInvalidOptions].
 // The first fields are those that programs set most often; the rest stands in groups.
@@ -79,8 +74,8 @@ type Options struct {
 	// PollTimeout is how long a fetch may wait inside the store, default 30 s. Only fetches of turns wait.
 	PollTimeout time.Duration
 	// SupportedVersions are the framework versions whose executions this worker runs, default 0.0.0 to
-	// [FrameworkVersion]. It must not be empty unless it is nil. Do not include versions above FrameworkVersion: this
-	// worker would apply its own rules to executions of a newer version.
+	// [provider.FrameworkVersion]. It must not be empty unless it is nil. Do not include versions above FrameworkVersion:
+	// this worker would apply its own rules to executions of a newer version.
 	SupportedVersions []provider.VersionRange
 }
 

@@ -66,7 +66,7 @@ func failureDelta(instance string, execution uint64, history []provider.Event, s
 func newEvent(instance string, execution, id uint64, kind provider.EventKind) provider.Event {
 	return provider.Event{
 		EventID: id, InstanceID: instance, ExecutionID: execution,
-		TimestampMs: nowMs(), DuroxideVersion: FrameworkVersion, Kind: kind,
+		TimestampMs: nowMs(), DuroxideVersion: provider.FrameworkVersion, Kind: kind,
 	}
 }
 

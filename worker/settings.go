@@ -158,7 +158,7 @@ func (o Options) resolve() (settings, error) {
 		s.Logger = slog.Default()
 	}
 	if s.SupportedVersions == nil {
-		own, err := provider.ParseVersion(FrameworkVersion)
+		own, err := provider.ParseVersion(provider.FrameworkVersion)
 		if err != nil {
 			return settings{}, err
 		}

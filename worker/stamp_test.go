@@ -67,7 +67,7 @@ func TestExecutionsKeepTheRulesTheyBeganWith(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, store provider.Provider) {
 		want := map[string]string{
-			"0.1.26": "timer", "0.1.30": "timer", "0.1.31-rc.1": "timer", "garbage": "timer", "0.1.31": "first", worker.FrameworkVersion: "first",
+			"0.1.26": "timer", "0.1.30": "timer", "0.1.31-rc.1": "timer", "garbage": "timer", "0.1.31": "first", provider.FrameworkVersion: "first",
 		}
 		for stamp := range want {
 			begunBy(t, store, stamp, stamp)

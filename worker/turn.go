@@ -158,7 +158,7 @@ func (t *turn) replay(ctx context.Context) verdict {
 		Instance: t.item.Instance, ExecutionID: b.ExecutionID, Func: fn,
 		History: b.History, Started: b.Started,
 		Messages: b.Messages(t.item.Messages), Peeked: t.item.Peeked,
-		KV: t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
+		KV: t.item.KVSnapshot, FrameworkVersion: provider.FrameworkVersion, NowMs: nowMs,
 		Limits: t.worker.options.limits(), ActivityRetry: t.worker.options.ActivityRetry,
 		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
 		// Not a method of the turn, which a suspended function would keep in memory.

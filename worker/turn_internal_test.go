@@ -11,7 +11,7 @@ import (
 )
 
 func event(id uint64, kind provider.EventKind) provider.Event {
-	return provider.Event{EventID: id, InstanceID: "i", ExecutionID: 1, DuroxideVersion: FrameworkVersion, Kind: kind}
+	return provider.Event{EventID: id, InstanceID: "i", ExecutionID: 1, DuroxideVersion: provider.FrameworkVersion, Kind: kind}
 }
 
 var (
@@ -38,7 +38,7 @@ func TestFailureDelta(t *testing.T) {
 	details := provider.InfrastructureFailure{Operation: "op", Message: "m"}
 	kinds := func(events []provider.Event) (list []provider.EventKind) {
 		for i, e := range events {
-			if e.InstanceID != "i" || e.ExecutionID != 2 || e.TimestampMs == 0 || e.DuroxideVersion != FrameworkVersion {
+			if e.InstanceID != "i" || e.ExecutionID != 2 || e.TimestampMs == 0 || e.DuroxideVersion != provider.FrameworkVersion {
 				t.Errorf("event %d: %+v", i, e)
 			}
 			list = append(list, e.Kind)

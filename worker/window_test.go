@@ -98,7 +98,7 @@ func TestMessagesWaitForTheNextExecution(t *testing.T) {
 	}
 	second := history(t, inner, "i")
 	started, ok := second[0].Kind.(provider.OrchestrationStarted)
-	if !ok || second[0].DuroxideVersion != worker.FrameworkVersion || started.ParentExecutionID == nil || *started.ParentExecutionID != 3 {
+	if !ok || second[0].DuroxideVersion != provider.FrameworkVersion || started.ParentExecutionID == nil || *started.ParentExecutionID != 3 {
 		t.Errorf("second execution begins with %+v", second[0])
 	}
 }
