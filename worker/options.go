@@ -60,7 +60,7 @@ type Options struct {
 
 	// Leases are how long the worker owns the turns and activities that it has fetched.
 	Leases Leases
-	// Limits bound what one orchestration may use.
+	// Limits bound what one orchestration may use, and how often work is tried.
 	Limits Limits
 	// Code says what happens to work whose code this worker does not have, or whose code does not fit.
 	Code Code
@@ -115,8 +115,8 @@ type Leases struct {
 	ActivityRenewalBuffer time.Duration
 }
 
-// Limits bound what one orchestration may use. The log warns at half of TurnActions, HistoryEvents and HistoryBytes; at
-// the limit the instance fails. See [Options].
+// Limits bound what one orchestration may use, and how often work is tried. The log warns at half of TurnActions,
+// HistoryEvents and HistoryBytes; at the limit the instance fails. See [Options].
 type Limits struct {
 	// Attempts is how often work is tried before it is poison, which means that it fails without another attempt.
 	// Default 10. Attempts that end in a crash or an expired lease count.
