@@ -330,15 +330,15 @@ func TestSagasUnderFaults(t *testing.T) {
 		sideBySide, parallel := rapid.Bool().Draw(r, "side by side"), rapid.IntRange(1, 3).Draw(r, "parallel")
 		choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 60, 60).Draw(r, "choices")
 		kept := rapid.SliceOfN(rapid.Bool(), 60, 60).Draw(r, "kept")
-		retry := orchestration.WithRetry(retry.Policy{MaxAttempts: tries, Backoff: retry.Constant(time.Second)})
+		retried := orchestration.WithRetry(retry.Policy{MaxAttempts: tries, Backoff: retry.Constant(time.Second)})
 		def := cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 			saga := orchestration.Saga{SideBySide: sideBySide}
 			_, err := orchestration.Map(ctx, []string{"a", "b", "c", "d", "e"}, parallel,
 				func(ctx *orchestration.Context, item string) (string, error) {
 					return orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (string, error) {
-						return orchestration.Activity(ctx, charge, item, retry).Await()
+						return orchestration.Activity(ctx, charge, item, retried).Await()
 					}, func(ctx *orchestration.Context, receipt string) error {
-						_, err := orchestration.Activity(ctx, refund, receipt, retry).Await()
+						_, err := orchestration.Activity(ctx, refund, receipt, retried).Await()
 						return err
 					})
 				})

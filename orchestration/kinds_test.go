@@ -37,14 +37,14 @@ func TestFailuresKeepWhatTheyAre(t *testing.T) {
 		tries++
 		return "", fmt.Errorf("charging: %w", failure.Final(errCardDeclined.New(decline{51}, "declined")))
 	})
-	retry := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(0)})
+	retried := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(0)})
 	child := orchestration.New("Child", func(ctx *orchestration.Context, input string) (string, error) {
-		_, err := orchestration.Activity(ctx, declining, input, retry).Await()
+		_, err := orchestration.Activity(ctx, declining, input, retried).Await()
 		wantDeclined(t, "the child", err, "charging: declined")
 		return "", fmt.Errorf("paying: %w", err)
 	})
 	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
-		_, err := orchestration.SubOrchestration(ctx, child, input, retry).Await()
+		_, err := orchestration.SubOrchestration(ctx, child, input, retried).Await()
 		wantDeclined(t, "the parent", err, "paying: charging: declined")
 		return "", err
 	})

@@ -34,8 +34,8 @@ func TestBlocks(t *testing.T) {
 		var blocks []*orchestration.Future[int]
 		for i := range items {
 			blocks = append(blocks, orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
-				retry := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Millisecond)})
-				n, err := orchestration.Activity(ctx, prepare, i, retry).Await()
+				retried := orchestration.WithRetry(retry.Policy{Backoff: retry.Constant(time.Millisecond)})
+				n, err := orchestration.Activity(ctx, prepare, i, retried).Await()
 				if err != nil {
 					return 0, err
 				}

@@ -180,14 +180,14 @@ func ordering(dir string) order {
 		}
 		return "", errors.Join(err, file.Close(), errors.New("busy"))
 	})
-	retry := orchestration.WithRetry(retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond)})
+	retried := orchestration.WithRetry(retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond)})
 	o.run = orchestration.New("Order", func(ctx *orchestration.Context, _ string) (string, error) {
 		var saga orchestration.Saga
 		for i := range 5 {
 			_, err := orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (string, error) {
-				return orchestration.Activity(ctx, o.charge, fmt.Sprint(i), retry).Await()
+				return orchestration.Activity(ctx, o.charge, fmt.Sprint(i), retried).Await()
 			}, func(ctx *orchestration.Context, receipt string) error {
-				_, err := orchestration.Activity(ctx, o.refund, receipt, retry).Await()
+				_, err := orchestration.Activity(ctx, o.refund, receipt, retried).Await()
 				return err
 			})
 			if err != nil {
