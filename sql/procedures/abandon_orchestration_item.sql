@@ -1,8 +1,8 @@
 -- Gives a turn up without effects: releases the instance and the messages that the turn
 -- holds. A lease that has ended is accepted as long as no other worker has taken the instance.
 --
--- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Take,
---   Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Claim,
+--   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own.
 --
 -- Parameters:

@@ -2,8 +2,8 @@
 -- other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
 -- session.
 --
--- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake,
---   Store.AckWorkAndTake.
+-- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
+--   Store.AckWorkAndClaim.
 -- Transaction: its own.
 --
 -- Parameters:

@@ -1,7 +1,7 @@
 -- Commits one turn, and then takes the next one and activities: ack_orchestration_item and take in
 -- one call. The taking has no effect on the commit. If the commit fails, nothing is taken.
 --
--- Called by: Store.AckTurnAndTake.
+-- Called by: Store.AckTurnAndClaim.
 -- Transaction: none. Each of the two procedures has its own.
 --
 -- Parameters:

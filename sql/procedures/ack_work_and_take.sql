@@ -6,7 +6,7 @@
 -- If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
 -- for a long transaction. ack_work_item waits for a second.
 --
--- Called by: Store.AckWorkAndTake.
+-- Called by: Store.AckWorkAndClaim.
 -- Transaction: none. The end of each activity, or of those of an instance, commits by itself, and
 --   so does each lock of take.
 --

@@ -135,7 +135,7 @@ WHERE q.lock_token = @lock_token
   AND q.lock_token IS NOT NULL
 OPTION (KEEPFIXED PLAN);
 
--- Take.
+-- Claim.
 -- vet:allow T2-once: the leases begin with the update
 SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SET @looked_ms = @now - @began;

@@ -3,8 +3,8 @@
 -- instance.
 --
 -- Called by: Store.Read, Store.ReadWithExecution, Store.ReadHistory,
---   Store.ReadHistoryWithExecutionID, Store.FetchOrchestrationItem, Store.Take,
---   Store.AckTurnAndTake, Store.AckWorkAndTake.
+--   Store.ReadHistoryWithExecutionID, Store.FetchOrchestrationItem, Store.Claim,
+--   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: none.
 --
 -- Parameters:

@@ -2,8 +2,8 @@
 -- and removes sets that no fetch has named for a week. Without the hints, one of two callers
 -- that register one set at the same time would get error 2627. Its whole call is safe to repeat.
 --
--- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Take,
---   Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim,
+--   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own. Names are added before it begins.
 --
 -- Parameters:

@@ -2,8 +2,8 @@
 -- If none is left, the turn is over and the instance is released. A lease that has ended is
 -- accepted as long as no other worker has taken the instance.
 --
--- Called by: Store.FetchOrchestrationItem, Store.Take, Store.AckTurnAndTake,
---   Store.AckWorkAndTake.
+-- Called by: Store.FetchOrchestrationItem, Store.Claim, Store.AckTurnAndClaim,
+--   Store.AckWorkAndClaim.
 -- Transaction: its own.
 --
 -- Parameters:

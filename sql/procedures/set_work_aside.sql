@@ -2,7 +2,7 @@
 -- It would block the head of the queue for ever. A lease that has ended is accepted as long
 -- as no other worker has taken the activity.
 --
--- Called by: Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Called by: Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own.
 --
 -- Parameters:

@@ -2,7 +2,7 @@
 -- does not reach the caller, which may have committed something before: it is returned as a result
 -- set. Work that was locked before the error stays locked, and is returned.
 --
--- Called by: Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake, ack_turn_and_take,
+-- Called by: Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim, ack_turn_and_take,
 --   ack_work_and_take.
 -- Transaction: none. Each lock has its own, and the caller has begun none.
 --
