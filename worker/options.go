@@ -29,7 +29,7 @@ type Options struct {
 	// Tags selects the activities to run, default those without a tag.
 	Tags provider.TagFilter
 
-	// ActivityRetry is the retry policy of activities that are called without [orchestration.WithRetry], default
+	// ActivityRetry is the retry policy of activities that are called without orchestration.WithRetry, default
 	// none. It is part of the orchestrations' code: give all workers of a store the same policy. Changing it affects
 	// instances that wait for a failing activity, as a change of their code does.
 	ActivityRetry *retry.Policy
@@ -66,7 +66,7 @@ type Options struct {
 	Code Code
 	// Cache keeps waiting instances in memory between their turns.
 	Cache Cache
-	// Sessions are about activities that are called in a session, see [orchestration.InSession].
+	// Sessions are about activities that are called in a session, see orchestration.InSession.
 	Sessions Sessions
 	// Cancellation is about running activities that nobody needs any more.
 	Cancellation Cancellation
@@ -131,7 +131,7 @@ type Limits struct {
 	BlockedTime time.Duration
 	// TurnActions is how many actions an orchestration function may ask for in one turn. Default 10,000, or
 	// [Unlimited]. Each activity, timer, wait, sub-orchestration, change of the custom status and change of a key is
-	// one action. It also limits how many blocks of [orchestration.Go] may wait at the same time.
+	// one action. It also limits how many blocks of orchestration.Go may wait at the same time.
 	TurnActions int
 	// HistoryEvents limits the events in the history of a running execution. Default 50,000, or [Unlimited].
 	// ContinueAsNew begins a new history.
@@ -141,7 +141,7 @@ type Limits struct {
 	HistoryBytes int
 	// Nesting is how many sub-orchestrations may be nested in each other. Default 100, or [Unlimited]. A call that
 	// would go deeper fails its instance, so that a recursion without end does. Sub-orchestrations with an id of their
-	// own ([orchestration.WithInstanceID]) are not counted.
+	// own (orchestration.WithInstanceID) are not counted.
 	Nesting int
 }
 

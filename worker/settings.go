@@ -164,5 +164,8 @@ func (o Options) resolve() (settings, error) {
 		}
 		s.SupportedVersions = []provider.VersionRange{{Max: own}}
 	}
-	return s, s.check()
+	if err := s.check(); err != nil {
+		return settings{}, err
+	}
+	return s, nil
 }

@@ -25,13 +25,13 @@ var modules = map[string]goModule{
 	".": {why: "the library, its commands and the generator: whatever users import and install"},
 	"duroxidevet": {why: "an analyser for users' code, with what golangci-lint and the drivers of go/analysis ask for: " +
 		"it links nothing of the library, and nobody who imports the library lists it"},
-	"otel":               {why: "traces and metrics, with OpenTelemetry's libraries: whoever does not ask for them neither links nor lists them"},
-	"examples/telemetry": {why: "an example with OpenTelemetry's exporters, gRPC's and Prometheus's libraries", replaced: true},
+	"otel":                   {why: "traces and metrics, with OpenTelemetry's libraries: whoever does not ask for them neither links nor lists them"},
+	"examples/telemetry":     {why: "an example with OpenTelemetry's exporters, gRPC's and Prometheus's libraries", replaced: true},
 	"provider/mssql/azuread": {why: "logins by Entra ID, with Azure's libraries: whoever does not ask for them neither links nor lists them"},
 	"cmd/duroxide-azuread":   {why: "the command line with logins by Entra ID: it stands beside the command without"},
-	"tools/pinned":     {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
-	"tools/acceptance": {why: "tests with libraries that must reach nobody who imports ours: testscript, teesql and Porcupine", replaced: true},
-	"tools/sqlserver":  {why: "SQL Server in a container for tests, with Docker's forty modules"},
+	"tools/pinned":           {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
+	"tools/acceptance":       {why: "tests with libraries that must reach nobody who imports ours: testscript, teesql and Porcupine", replaced: true},
+	"tools/sqlserver":        {why: "SQL Server in a container for tests, with Docker's forty modules"},
 }
 
 // TestModules finds every go.mod and compares it with the table.

@@ -32,18 +32,19 @@ func TestSwitchedOff(t *testing.T) {
 // Negative values are refused, except the constant that an option takes.
 func TestNegativeOptions(t *testing.T) {
 	t.Parallel()
+	except := func(name string) string { return "; the only negative value that it takes is mssql." + name }
 	for want, o := range map[string]Options{
-		"Options.CallTimeout is negative; the only negative value that it takes is mssql.Forever":     {CallTimeout: -2},
-		"Options.ConnMaxIdleTime is negative; the only negative value that it takes is mssql.Forever": {ConnMaxIdleTime: -2},
-		"Options.ConnMaxLifetime is negative; the only negative value that it takes is mssql.Forever": {ConnMaxLifetime: -time.Hour},
-		"Options.MaxOpenConns is negative":                                                          {MaxOpenConns: -1},
-		"Options.MaxRetries is negative; the only negative value that it takes is mssql.None":       {MaxRetries: -2},
-		"Options.MinPollInterval is negative":                                                       {MinPollInterval: -1},
-		"Options.MaxPollInterval is negative; the only negative value that it takes is mssql.Never": {MaxPollInterval: -2},
-		"Options.RetryBackoff is negative":                                                          {RetryBackoff: -1},
+		"CallTimeout is negative" + except("Forever"):     {CallTimeout: -2},
+		"ConnMaxIdleTime is negative" + except("Forever"): {ConnMaxIdleTime: -2},
+		"ConnMaxLifetime is negative" + except("Forever"): {ConnMaxLifetime: -time.Hour},
+		"MaxOpenConns is negative":                        {MaxOpenConns: -1},
+		"MaxRetries is negative" + except("None"):         {MaxRetries: -2},
+		"MinPollInterval is negative":                     {MinPollInterval: -1},
+		"MaxPollInterval is negative" + except("Never"):   {MaxPollInterval: -2},
+		"RetryBackoff is negative":                        {RetryBackoff: -1},
 	} {
 		_, err := New(fakeDB(t, &fake{}), o)
-		if !errors.Is(err, provider.ErrInvalidArgument) || !strings.HasSuffix(err.Error(), want) {
+		if !errors.Is(err, provider.ErrInvalidArgument) || !strings.HasSuffix(err.Error(), "Options."+want) {
 			t.Errorf("error %v; want %s", err, want)
 		}
 	}

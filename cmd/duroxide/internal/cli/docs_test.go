@@ -179,7 +179,7 @@ func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 
 // prose is a document without its blocks of code and its code in backquotes.
 func prose(document string) string {
-	return regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`").ReplaceAllString(document, "\n")
+	return regexp.MustCompile("(?s)\n```.*?\n```|`[^`\n]*`").ReplaceAllString(document, "\n")
 }
 
 // anchors are the names that a document's headings have in links, and those that stand in

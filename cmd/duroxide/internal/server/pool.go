@@ -16,8 +16,9 @@ const defaultPool = 10
 
 // poolSize returns the number of connections of a store: the value of [poolEnv], or 10. Error: the variable is not a
 // number of at least 1.
-func poolSize() (int, error) {
-	text := os.Getenv(poolEnv)
+func poolSize() (int, error) { return poolSizeOf(os.Getenv(poolEnv)) }
+
+func poolSizeOf(text string) (int, error) {
 	if text == "" {
 		return defaultPool, nil
 	}
