@@ -431,7 +431,8 @@ func TestRetryOnAStore(t *testing.T) {
 }
 
 // The worker's policy serves activities that have none of their own, and gives those its Timeout
-// that leave it open. A definition's policy comes before the worker's, a call's before both (Definition.WithRetry). Sub-orchestrations and built-in activities have none (ActivityRetry).
+// that leave it open. A definition's policy comes before the worker's, a call's before both (Definition.WithRetry).
+// Sub-orchestrations and built-in activities have none (ActivityRetry).
 func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
 	t.Parallel()
 	policy := &retry.Policy{MaxAttempts: 2, Backoff: retry.Constant(time.Second), Timeout: time.Minute}

@@ -6,8 +6,8 @@
 //		Timeout:     30 * time.Second,
 //	})
 //
-// A policy stands in a definition, for all calls (activity.Definition.WithRetry, orchestration.Definition.WithRetry), or
-// in one call (orchestration.WithRetry), or applies to all activities of a worker (ActivityRetry in worker.Options).
+// A policy stands in a definition, for all calls (activity.Definition.WithRetry, orchestration.Definition.WithRetry),
+// or in one call (orchestration.WithRetry), or applies to all activities of a worker (ActivityRetry in worker.Options).
 package retry
 
 import (
@@ -33,23 +33,24 @@ type Policy struct {
 	// the call fails with orchestration.ErrTimeout (see RetryTimeouts). The default, 0, is no limit.
 	Timeout time.Duration
 	// StartTimeout limits the time from when an activity is scheduled until a worker begins it. A worker that gets to
-	// it later does not run it, and the attempt fails with orchestration.ErrTimeout. It has no effect on a sub-orchestration. The
-	// default, 0, is no limit.
+	// it later does not run it, and the attempt fails with orchestration.ErrTimeout. It has no effect on a
+	// sub-orchestration. The default, 0, is no limit.
 	StartTimeout time.Duration
 	// RunTimeout limits each run of an activity, counted from when a worker begins it. Then the activity's context
-	// ends, and the attempt fails with orchestration.ErrTimeout unless the activity returns a result within the worker's
-	// Cancellation.GracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is no
-	// limit.
+	// ends, and the attempt fails with orchestration.ErrTimeout unless the activity returns a result within the
+	// worker's Cancellation.GracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is
+	// no limit.
 	RunTimeout time.Duration
 	// RetryTimeouts also retries attempts that exceeded Timeout, StartTimeout or RunTimeout. By default they end the
 	// call.
 	RetryTimeouts bool
-	// TotalTimeout limits all attempts and delays together. Then the call fails with orchestration.ErrTimeout, which wraps the
-	// last attempt's failure. The default, 0, is no limit.
+	// TotalTimeout limits all attempts and delays together. Then the call fails with orchestration.ErrTimeout, which
+	// wraps the last attempt's failure. The default, 0, is no limit.
 	TotalTimeout time.Duration
 	// Retryable reports whether another attempt may help. It must give the same answer for the same error. Four
-	// kinds of errors are never retried, and Retryable is not called for them: orchestration.ErrAlreadyExists, a reserved instance
-	// id, errors marked by failure.Final, and results that cannot be decoded. The default retries all other errors.
+	// kinds of errors are never retried, and Retryable is not called for them: orchestration.ErrAlreadyExists, a
+	// reserved instance id, errors marked by failure.Final, and results that cannot be decoded. The default retries all
+	// other errors.
 	Retryable func(err error) bool
 }
 

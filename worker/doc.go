@@ -23,16 +23,16 @@ package worker
 // history fits it); runner.go (what package taking needs of the worker) and verdict.go (what becomes of a turn or an
 // activity, and the calls for it).
 //
-// For turns: turn.go (what one batch needs), cache.go (functions between their turns), ack.go (committing), children.go,
-// collision.go (ids that are taken), hold.go (histories that the code does not fit), poison.go and misuse.go (functions
-// that break the rules), unread.go (histories that cannot be decoded).
+// For turns: turn.go (what one batch needs), cache.go (functions between their turns), ack.go (committing),
+// children.go, collision.go (ids that are taken), hold.go (histories that the code does not fit), poison.go and
+// misuse.go (functions that break the rules), unread.go (histories that cannot be decoded).
 //
 // For activities: call.go (what one of them needs), outcome.go (what came of it), kept.go (results that the store has
-// not taken), attach.go (those whose lease ends while they run), cancellation.go, heartbeat.go, late.go (those that begin
-// too late or run for too long), session.go, syscall.go (built-in ones).
+// not taken), attach.go (those whose lease ends while they run), cancellation.go, heartbeat.go, late.go (those that
+// begin too late or run for too long), session.go, syscall.go (built-in ones).
 //
-// For both: payloads.go (the codec), hooks.go, unknown.go and unknown_watch.go (work whose code nobody has), held_watch.go
-// (what is told of it), unserved.go (sessions and tags without results), recent.go.
+// For both: payloads.go (the codec), hooks.go, unknown.go and unknown_watch.go (work whose code nobody has),
+// held_watch.go (what is told of it), unserved.go (sessions and tags without results), recent.go.
 //
-// Packages: internal/taking finds work, starts it on slots and repeats the calls that settle it; internal/turns says what
-// a fetched turn is about; internal/leases renews leases; internal/outage tells of a store that is away.
+// Packages: internal/taking finds work, starts it on slots and repeats the calls that settle it; internal/turns says
+// what a fetched turn is about; internal/leases renews leases; internal/outage tells of a store that is away.

@@ -74,8 +74,8 @@ type Options struct {
 	// PollTimeout is how long a fetch may wait inside the store, default 30 s. Only fetches of turns wait.
 	PollTimeout time.Duration
 	// SupportedVersions are the framework versions whose executions this worker runs, default 0.0.0 to
-	// [provider.FrameworkVersion]. It must not be empty unless it is nil. Do not include versions above FrameworkVersion:
-	// this worker would apply its own rules to executions of a newer version.
+	// [provider.FrameworkVersion]. It must not be empty unless it is nil. Do not include versions above
+	// FrameworkVersion: this worker would apply its own rules to executions of a newer version.
 	SupportedVersions []provider.VersionRange
 }
 

@@ -56,8 +56,8 @@ type settings struct {
 const maxSlots = 100_000
 
 // numbers is the table of all options that are numbers or times, in the order of [Options]: the name, the value given,
-// the setting made of it, the default, the least and the most value (0 is no such bound), and the constant that switches
-// the option off.
+// the setting made of it, the default, the least and the most value (0 is no such bound), and the constant that
+// switches the option off.
 func (s *settings) numbers(o *Options) []number {
 	const ms = time.Millisecond
 	code := &o.Code

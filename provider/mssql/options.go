@@ -18,8 +18,8 @@ type Options struct {
 	// Otherwise Open only checks that the schema is the one this program needs. [New] ignores it. Default false.
 	AutoMigrate bool
 
-	// CallTimeout limits each attempt of a call. Default 60 s; [Forever] is no limit. A call that exceeded it may still have
-	// taken effect: its error is retryable, but the store does not repeat the call itself. A start, an event or a
+	// CallTimeout limits each attempt of a call. Default 60 s; [Forever] is no limit. A call that exceeded it may still
+	// have taken effect: its error is retryable, but the store does not repeat the call itself. A start, an event or a
 	// message for an instance that somebody's transaction keeps locked waits about that long in all, and then nothing
 	// was sent.
 	CallTimeout time.Duration
@@ -54,9 +54,9 @@ type Options struct {
 	// and begins again at the shorter one when there is work. One fetch of this process polls for all fetches that
 	// wait for the same work. Defaults: 20 ms and 1 s.
 	//
-	// A MaxPollInterval of [Never] switches polling off, for a schema that no other process uses. Work that this process
-	// has not sent itself, such as a timer from before it started, and work whose lease has ended, is then found only
-	// when the next fetch begins.
+	// A MaxPollInterval of [Never] switches polling off, for a schema that no other process uses. Work that this
+	// process has not sent itself, such as a timer from before it started, and work whose lease has ended, is then
+	// found only when the next fetch begins.
 	MinPollInterval, MaxPollInterval time.Duration
 
 	// RetryBackoff is the longest pause before the first repetition of a call. It doubles with each repetition, up to

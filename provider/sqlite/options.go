@@ -46,7 +46,8 @@ type Options struct {
 	// again. On Linux, if ten checks at the interval found no write of another process, a shorter interval
 	// becomes one second until the system reports a write to the file. Writes of the same process, and delays and
 	// leases that end, are noticed at once, whatever the interval. What is sent by [Store.EnqueueTx] counts as another
-	// process's. With [Never] nobody checks, for a file that no other process opens; then only the next fetch finds that.
+	// process's. With [Never] nobody checks, for a file that no other process opens; then only the next fetch finds
+	// that.
 	PollInterval time.Duration
 
 	// Synchronous is the degree of durability. Default [Full].

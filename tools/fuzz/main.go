@@ -1,5 +1,5 @@
-// Command fuzz finds every fuzz target of packages, by default all of the module in the current folder, and tries a number
-// of inputs on each, because the go command fuzzes one target of one package at a time.
+// Command fuzz finds every fuzz target of packages, by default all of the module in the current folder, and tries a
+// number of inputs on each, because the go command fuzzes one target of one package at a time.
 //
 //	fuzz [-inputs number] [packages]
 //
@@ -76,8 +76,8 @@ func (t target) fuzz(ctx context.Context, dir string, inputs uint) error {
 	return cmd.Run()
 }
 
-// find reads the test files of packages, as seen from dir, for fuzz targets. It does not ask the test binaries, which would all
-// have to be linked.
+// find reads the test files of packages, as seen from dir, for fuzz targets. It does not ask the test binaries, which
+// would all have to be linked.
 func find(ctx context.Context, dir string, packages []string) ([]target, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, packages...)...)
 	cmd.Dir = dir

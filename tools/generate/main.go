@@ -1,6 +1,6 @@
-// Command generate writes the Go code under gen/ from the SQL under sql/, and the walker of the T-SQL tree from the types
-// of its nodes. With -verify it checks that gen/ and the walker are exactly what it would write, and names every file
-// that is missing, changed or left over.
+// Command generate writes the Go code under gen/ from the SQL under sql/, and the walker of the T-SQL tree from the
+// types of its nodes. With -verify it checks that gen/ and the walker are exactly what it would write, and names every
+// file that is missing, changed or left over.
 //
 // sqlc alone is not enough for either. It never removes a file whose queries are gone, and its own diff looks only at
 // the files it would write, so a stale one stays invisible. This command lets sqlc write into an empty scratch folder

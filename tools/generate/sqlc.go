@@ -102,8 +102,8 @@ func runsPlugin(config []byte) (bool, error) {
 	return false, nil
 }
 
-// generateTree runs generate on a copy of the inputs and returns what it wrote. The copy has no generated files, so that
-// all that is there afterwards has been written.
+// generateTree runs generate on a copy of the inputs and returns what it wrote. The copy has no generated files, so
+// that all that is there afterwards has been written.
 func generateTree(ctx context.Context, root string, generate generator) (written drift.Tree, err error) {
 	scratch, err := os.MkdirTemp("", "duroxide-generate-")
 	if err != nil {

@@ -17,7 +17,8 @@ type Begin struct {
 	Version string
 }
 
-// Begin finds out what the turn works on. History is binding as soon as there is one; a duplicate start changes nothing.
+// Begin finds out what the turn works on. History is binding as soon as there is one; a duplicate start changes
+// nothing.
 func (b Batch) Begin() (Begin, error) {
 	if next := b.Next(); next != nil && (len(b.Item.History) == 0 || b.End() == Continued) {
 		return b.beginNext(next), nil
@@ -41,8 +42,8 @@ func (b Batch) Begin() (Begin, error) {
 	return Begin{}, errors.New("the batch has neither a history nor a start")
 }
 
-// beginNext starts the execution after the fetched one. The parent comes with the message or, when an older worker wrote
-// that, from the execution before.
+// beginNext starts the execution after the fetched one. The parent comes with the message or, when an older worker
+// wrote that, from the execution before.
 func (b Batch) beginNext(m *provider.ContinueAsNewItem) Begin {
 	begin := Begin{ExecutionID: b.Item.ExecutionID, Started: history.ContinuedBy(*m)}
 	if m.Version != nil {
@@ -60,8 +61,8 @@ func (b Batch) beginNext(m *provider.ContinueAsNewItem) Begin {
 }
 
 // FailedNext is the beginning of a next execution that fails before it began: what the message that starts it says, or
-// else what the execution before was (contract §7.9). The version is in either case that of the execution before, as none
-// was resolved.
+// else what the execution before was (contract §7.9). The version is in either case that of the execution before, as
+// none was resolved.
 func (b Batch) FailedNext() provider.OrchestrationStarted {
 	m := b.Next()
 	if m == nil {

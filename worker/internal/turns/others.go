@@ -67,8 +67,8 @@ func continuedBefore(events []provider.Event) bool {
 	})
 }
 
-// repeats reports whether a start is the very call that the instance came from. Of a running instance that is only known
-// by the parent stamps; two starts that arrive together are also compared without.
+// repeats reports whether a start is the very call that the instance came from. Of a running instance that is only
+// known by the parent stamps; two starts that arrive together are also compared without.
 func (b Batch) repeats(owner provider.OrchestrationStarted, m provider.StartOrchestrationItem) bool {
 	if owner.ParentInstance == nil || owner.ParentID == nil || *owner.ParentInstance != *m.ParentInstance || *owner.ParentID != *m.ParentID {
 		return false

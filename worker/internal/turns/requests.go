@@ -15,8 +15,8 @@ func (b Batch) Request(begin Begin) (reason string, ok bool) {
 	return "", false
 }
 
-// EndsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with code
-// that cleans up it waits for that, like everything else.
+// EndsByRequest reports whether the batch has a request to cancel that can be met without the instance's code: with
+// code that cleans up it waits for that, like everything else.
 func (b Batch) EndsByRequest(begin Begin) bool {
 	if len(b.Item.History) > 0 {
 		if started, ok := b.Item.History[0].Kind.(provider.OrchestrationStarted); ok && started.CleansUp {
@@ -27,8 +27,8 @@ func (b Batch) EndsByRequest(begin Begin) bool {
 	return requested
 }
 
-// ClientsRequest returns why a client asks to cancel the instance, if one does. A parent does not know that somebody has
-// to decide.
+// ClientsRequest returns why a client asks to cancel the instance, if one does. A parent does not know that somebody
+// has to decide.
 func (b Batch) ClientsRequest() (reason string, ok bool) {
 	for _, message := range b.Item.Messages {
 		if m, ok := message.(provider.CancelInstanceItem); ok && !history.ByParent(m.Reason) {

@@ -1,9 +1,9 @@
 // Package turns says what a fetched turn is about: with what its execution begins, which messages are for its function,
-// which are for somebody else, and what somebody has asked. It reads a history and messages and has no effect, so that a
-// worker decides with it before it makes any call.
+// which are for somebody else, and what somebody has asked. It reads a history and messages and has no effect, so that
+// a worker decides with it before it makes any call.
 //
-// Files: turns.go (a [Batch] and how its history ends), begin.go (with what the execution begins), others.go (starts that
-// meet an instance that is there), requests.go (who asks to cancel the instance).
+// Files: turns.go (a [Batch] and how its history ends), begin.go (with what the execution begins), others.go (starts
+// that meet an instance that is there), requests.go (who asks to cancel the instance).
 package turns
 
 import "github.com/duroxide/duroxide-go/provider"

@@ -142,7 +142,8 @@ func driverLogin(dsn string) (*sqlserver.Connector, error) {
 	return sqlserver.NewConnectorConfig(config), nil
 }
 
-// EntraInstall installs duroxide-azuread, the same program with logins by Microsoft Entra ID, in a clone of the repository.
+// EntraInstall installs duroxide-azuread, the same program with logins by Microsoft Entra ID, in a clone of the
+// repository.
 const EntraInstall = "go install -C cmd/duroxide-azuread ."
 
 // countingDialer makes connections that count.

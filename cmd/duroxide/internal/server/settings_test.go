@@ -200,7 +200,8 @@ func lines(t *testing.T, document string) []string {
 	return strings.Split(string(text), "\n")
 }
 
-// TestTheManualListsTheChecks compares the table of docs/cli.md with the checks, one by one: a row may be about several.
+// TestTheManualListsTheChecks compares the table of docs/cli.md with the checks, one by one: a row may be about
+// several.
 func TestTheManualListsTheChecks(t *testing.T) {
 	t.Parallel()
 	var told, want []string

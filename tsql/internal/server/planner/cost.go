@@ -7,9 +7,9 @@ import (
 )
 
 // What plans are taken to cost. Costs are compared with each other within one statement and with nothing else, so their
-// unit is free: 1 is the work of ten rows that stand side by side in an index with all of their columns. None of them is
-// measured. They are in the proportions that let the tests of this package choose what one expects of SQL Server:
-// a seek rather than a scan, an index that has all columns rather than lookups, a hash join for many rows alone.
+// unit is free: 1 is the work of ten rows that stand side by side in an index with all of their columns. None of them
+// is measured. They are in the proportions that let the tests of this package choose what one expects of SQL Server: a
+// seek rather than a scan, an index that has all columns rather than lookups, a hash join for many rows alone.
 //
 // Parts are of 1, of all rows. Where SQL Server documents what it guesses without statistics, that is the source; the
 // others lie between those.

@@ -1,8 +1,8 @@
 // Command walkgen writes children.go of package syntax: the switch that knows the direct children of every node of the
 // tree. It reads the node types from the package's ast*.go, in the folder that is its argument.
 //
-// A struct is a node if it embeds diag.Span or is Script. Its children are the fields that hold nodes, in the order of the
-// struct, which is therefore that of the text. A tag says otherwise:
+// A struct is a node if it embeds diag.Span or is Script. Its children are the fields that hold nodes, in the order of
+// the struct, which is therefore that of the text. A tag says otherwise:
 //
 //	walk:"-"     the field is not walked
 //	walk:"Keys"  each element of the slice is walked after the one of Keys at the same index, if there is one

@@ -83,8 +83,8 @@ type Struct struct {
 	Fields []Field
 }
 
-// A Field is a field of a struct: its type as Go code, and a comment that goes behind it or is empty. An embedded struct
-// has no name.
+// A Field is a field of a struct: its type as Go code, and a comment that goes behind it or is empty. An embedded
+// struct has no name.
 type Field struct {
 	Name, Type, Doc string
 }

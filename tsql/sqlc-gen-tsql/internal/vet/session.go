@@ -106,8 +106,8 @@ func newUnits(c *catalog.Catalog, names *analyze.Resolver, script *syntax.Script
 	return units
 }
 
-// key returns the key of a name of one or two parts. A name of three parts is in another database, about which no script
-// here says anything.
+// key returns the key of a name of one or two parts. A name of three parts is in another database, about which no
+// script here says anything.
 func (u *unit) key(n *syntax.ObjectName) (string, bool) {
 	if u.catalog == nil || len(n.Parts) > 2 {
 		return "", false

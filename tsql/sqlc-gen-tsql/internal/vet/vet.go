@@ -13,9 +13,9 @@
 // that can't be followed all count in favour of the script.
 //
 // Reading order: vet.go has what other packages see; session.go cuts scripts into units and keeps the findings;
-// text.go and expr.go have small questions that many rules ask; what names mean, package analyze finds out. flow.go with conditions.go follows transactions through a body, catch.go errors through a
-// CATCH, and indexes.go lists the keys of all tables. Behind them stands one file for each family of rules, named by
-// its id.
+// text.go and expr.go have small questions that many rules ask; what names mean, package analyze finds out. flow.go
+// with conditions.go follows transactions through a body, catch.go errors through a CATCH, and indexes.go lists the
+// keys of all tables. Behind them stands one file for each family of rules, named by its id.
 package vet
 
 import (
