@@ -64,9 +64,12 @@ func (d Definition[I, O]) Implement(fn func(ctx context.Context, input I) (O, er
 	return d.withEntry()
 }
 
-// WithRetry returns the definition with a retry policy and timeouts for all calls. They take the place of the worker's
+// WithRetry returns the definition with a retry policy and timeouts for all calls through it. They take the place of the worker's
 // policy (ActivityRetry in worker.Options), and those of a call (orchestration.WithRetry) take theirs. In either case a
 // Timeout, StartTimeout or RunTimeout of 0 keeps the value before. An invalid policy panics.
+//
+// What counts is the definition that the orchestration calls. So put the policy of a declared activity at its
+// declaration; at what [Definition.Implement] returns it has no effect on calls through the declaration.
 //
 // The policy is part of the orchestrations that call the activity. A change of it affects instances that wait for a
 // failing activity, as a change of their code does.
@@ -121,12 +124,13 @@ func (d Definition[I, O]) run(ctx context.Context, text string) (string, error) 
 type Info struct {
 	Instance    string
 	ExecutionID uint64
-	// ActivityID is the event that scheduled the activity. With Instance and
-	// ExecutionID it identifies the call, the same on every attempt: use the three
-	// as idempotency key.
+	// ActivityID is the event that scheduled the activity. With Instance and ExecutionID it is the same on every
+	// delivery, for example after a worker died. A retry by a retry.Policy is an activity of its own: it has another
+	// ActivityID, and its Attempt begins at 1 again. As a key that is the same for all tries of a call, use one that
+	// the orchestration puts into the input, such as its instance id and the name of the step.
 	ActivityID uint64
 	Name       string
-	// Attempt is 1 on the first delivery.
+	// Attempt is 1 on the first delivery of the activity.
 	Attempt uint32
 	// WorkerID names the worker slot.
 	WorkerID string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/retry"
 	"github.com/duroxide/duroxide-go/tsql/leaktest"
 
 	"github.com/duroxide/duroxide-go/activity"
@@ -61,11 +63,30 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-func TestNamedCannotBeRegistered(t *testing.T) {
+func TestDeclaredCannotBeRegistered(t *testing.T) {
 	t.Parallel()
 	if err := registry.New().Add(activity.Declare[string, string]("Elsewhere")); !errors.Is(err, registry.ErrInvalid) {
 		t.Errorf("%v", err)
 	}
+}
+
+// A policy at what Implement returns leaves the declaration without one (Definition.WithRetry).
+func TestPolicyStandsInOneDefinition(t *testing.T) {
+	t.Parallel()
+	declared := activity.Declare[string, string]("Charge")
+	implemented := declared.Implement(func(context.Context, string) (string, error) { return "", nil }).WithRetry(retry.Policy{MaxAttempts: 5})
+	if policy, ok := implemented.Retry(); !ok || policy.MaxAttempts != 5 {
+		t.Errorf("the implementation has %+v, %t", policy, ok)
+	}
+	if policy, ok := declared.Retry(); ok {
+		t.Errorf("the declaration has %+v", policy)
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); got != `activity "Charge": retry.Policy: MaxAttempts is -1; it must be at least 1, or 0 for the default, 3` {
+			t.Errorf("an invalid policy panics with %s", got)
+		}
+	}()
+	declared.WithRetry(retry.Policy{MaxAttempts: -1})
 }
 
 func TestZeroDefinitionCannotBeRegistered(t *testing.T) {

@@ -20,7 +20,7 @@ func ExampleNew() {
 		if !ok {
 			return "", errors.New("not in an activity")
 		}
-		// The same on every attempt, and nowhere else.
+		// The same on every delivery, and nowhere else.
 		key := fmt.Sprintf("%s/%d/%d", info.Instance, info.ExecutionID, info.ActivityID)
 		payments[key] = cents
 		activity.Logger(ctx).InfoContext(ctx, "charged", "attempt", info.Attempt)
