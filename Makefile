@@ -62,7 +62,7 @@ test: ## Run all tests in full; those that need a T-SQL server use tsqltest, or 
 
 .PHONY: test-race
 test-race: ## Run the tests under the race detector, in random order (needs a C compiler)
-	.ci/test-race -shuffle=on -timeout=20m ./...
+	RACE_TOOLKIT=1 .ci/test-race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql
 test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or on SQL Server in Docker
