@@ -66,7 +66,7 @@ func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 // effect on what a worker registers, which is [Definition.WithVersion].
 func (d Definition[I, O]) AtVersion(version string) Definition[I, O] {
 	d.wanted = version
-	return d.withEntry()
+	return d
 }
 
 // WantedVersion returns the version that [Definition.AtVersion] set, empty when the worker chooses.
@@ -88,7 +88,7 @@ func (d Definition[I, O]) WithRetry(policy retry.Policy) Definition[I, O] {
 		panic(fmt.Sprintf("orchestration %q: %v", d.name, err))
 	}
 	d.retry = &policy
-	return d.withEntry()
+	return d
 }
 
 // WithCleanup lets a cancelled instance clean up instead of ending it at once. From the cancellation on, every wait
