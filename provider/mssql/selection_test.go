@@ -372,8 +372,8 @@ func turnWith(t *testing.T, store *mssql.Store, instance string, names []string)
 			Instance: turn.Item.Instance, ExecutionID: 1, ID: uint64(i) + 2, Name: name,
 		})
 	}
-	// Sessions add a name one after the other, and one that has waited for a second gets error 1222: nothing was stored,
-	// and the call is to be made again. A slow machine has such waits. What is not allowed is another error.
+	// Sessions add a name one after the other, and one that has waited for a second gets error 1222: nothing was
+	// stored, and the call is to be made again. A slow machine has such waits. What is not allowed is another error.
 	for {
 		if err := store.AckOrchestrationItem(t.Context(), params); !hasNumber(err, 1222) {
 			return err
