@@ -176,7 +176,7 @@ func (c *call) run(ctx context.Context, fn registry.ActivityFunc) verdict {
 // tellLong returns a function that logs, once, that the activity has run for QuietTime.
 func (c *call) tellLong() func() {
 	var told atomic.Bool
-	told.Store(c.worker.options.QuietTime < 0)
+	told.Store(c.worker.options.QuietTime == 0)
 	began := time.Now()
 	return func() {
 		if ran := time.Since(began); ran >= c.worker.options.QuietTime && told.CompareAndSwap(false, true) {

@@ -51,6 +51,6 @@ func (w *Worker) check(ctx context.Context, history []provider.Event) (*replay.M
 		return nil, err
 	}
 	return w.registry.Check(ctx, history, replay.Turn{
-		FrameworkVersion: provider.FrameworkVersion, ActivityRetry: w.options.ActivityRetry, BlockedAfter: max(0, w.options.BlockedTimeout),
+		FrameworkVersion: provider.FrameworkVersion, ActivityRetry: w.options.ActivityRetry, BlockedAfter: w.options.BlockedTimeout,
 	})
 }

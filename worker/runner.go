@@ -15,8 +15,8 @@ type runner struct{ worker *Worker }
 func (w *Worker) dispatch(ctx, work context.Context) (stop func()) {
 	return taking.Start(ctx, work, taking.Config{
 		Store: w.store, Outage: w.outage, Sessions: w.sessions, Logger: w.options.Logger, Loops: &w.loops,
-		Turns: max(0, w.options.OrchestrationConcurrency), TurnLease: w.options.OrchestrationLockTimeout,
-		Activities: max(0, w.options.ActivityConcurrency), ActivityLease: w.options.ActivityLockTimeout,
+		Turns: w.options.OrchestrationConcurrency, TurnLease: w.options.OrchestrationLockTimeout,
+		Activities: w.options.ActivityConcurrency, ActivityLease: w.options.ActivityLockTimeout,
 		PollTimeout: w.options.PollTimeout, TurnSlot: w.turnSlotID, ActivitySlot: w.slotID,
 	}, runner{w})
 }

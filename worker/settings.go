@@ -14,7 +14,7 @@ import (
 )
 
 // settings are the options as the worker uses them: flat, with every default filled in, and checked. What is switched
-// off is -1.
+// off is 0.
 type settings struct {
 	OrchestrationConcurrency, ActivityConcurrency int
 
@@ -127,7 +127,7 @@ func (n number) resolve() error {
 	case n.given == 0:
 		n.set(n.standard)
 	case n.given == switchedOff && n.off != "":
-		n.set(switchedOff)
+		n.set(0)
 	case n.given < 0 && n.off != "":
 		return invalid("%s is negative (%s); the only negative value that it takes is worker.%s", n.name, n.text(n.given), n.off)
 	case n.given < 0:

@@ -29,10 +29,10 @@ func invalid(format string, args ...any) error {
 
 // checkSlots refuses a worker without work.
 func (s *settings) checkSlots() error {
-	if s.OrchestrationConcurrency < 0 && s.ActivityConcurrency < 0 {
+	if s.OrchestrationConcurrency == 0 && s.ActivityConcurrency == 0 {
 		return invalid("OrchestrationConcurrency and ActivityConcurrency are both None, which leaves the worker nothing to run")
 	}
-	if s.OrchestrationConcurrency < 0 && s.Tags.Mode() == provider.TagNone {
+	if s.OrchestrationConcurrency == 0 && s.Tags.Mode() == provider.TagNone {
 		return invalid("OrchestrationConcurrency is None and Tags select no activities, which leaves the worker nothing to run")
 	}
 	return nil
@@ -113,4 +113,4 @@ func isNil(store provider.Provider) bool {
 }
 
 // limit turns an option into one of package replay, where 0 is no limit.
-func limit(option int) int { return max(0, min(option, math.MaxInt32)) }
+func limit(option int) int { return min(option, math.MaxInt32) }

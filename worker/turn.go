@@ -160,7 +160,7 @@ func (t *turn) replay(ctx context.Context) verdict {
 		Messages: b.Messages(t.item.Messages), Peeked: t.item.Peeked,
 		KV: t.item.KVSnapshot, FrameworkVersion: provider.FrameworkVersion, NowMs: nowMs,
 		Limits: t.worker.options.limits(), ActivityRetry: t.worker.options.ActivityRetry,
-		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
+		BlockedAfter: t.worker.options.BlockedTimeout, Slow: t.slow,
 		// Not a method of the turn, which a suspended function would keep in memory.
 		UsedLate: func(at string) { logUsedLate(logger, at) },
 		Resume:   resume, Keep: t.worker.cache.on(),

@@ -142,8 +142,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
 	stopTimer := context.AfterFunc(ctx, func() {
-		timeout := max(0, w.options.ShutdownTimeout)
-		timer := time.AfterFunc(timeout, func() { abort(errShutdown) })
+		timer := time.AfterFunc(w.options.ShutdownTimeout, func() { abort(errShutdown) })
 		context.AfterFunc(work, func() { timer.Stop() })
 	})
 	defer stopTimer()
