@@ -110,11 +110,10 @@ func (u *unknownWatch) endTurns(ctx context.Context, unknownFor time.Duration, r
 	u.unknownFor, u.requested = unknownFor, requested
 	var kept []*turn
 	defer func() { u.giveBack(kept) }()
+	params := runner{w}.FetchTurn()
+	params.Held, params.UnknownFor, params.Cancelled = nil, unknownFor, requested
 	for w.options.OrchestrationConcurrency > 0 && ctx.Err() == nil && len(kept) < maxKept {
-		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
-			LockTimeout: w.options.OrchestrationLockTimeout, UnknownFor: unknownFor, Cancelled: requested, Known: w.known.orchestrations, SetAside: w.tellSetAside,
-			Filter: &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions}, Peek: true,
-		})
+		fetched, err := w.store.FetchOrchestrationItem(ctx, params)
 		if fetched == nil || err != nil {
 			return err
 		}
@@ -145,10 +144,10 @@ func (u *unknownWatch) giveBack(kept []*turn) {
 func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Duration) error {
 	w := u.worker
 	u.unknownFor = unknownFor
+	params := runner{w}.FetchActivity("", false)
+	params.UnknownFor = unknownFor
 	for w.options.ActivityConcurrency > 0 && ctx.Err() == nil {
-		fetched, err := w.store.FetchWorkItem(ctx, provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, UnknownFor: unknownFor, Known: w.known.activities, Tags: w.options.Tags, SetAside: w.tellSetAside,
-		})
+		fetched, err := w.store.FetchWorkItem(ctx, params)
 		if fetched == nil || err != nil {
 			return err
 		}

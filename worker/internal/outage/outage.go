@@ -64,7 +64,7 @@ type Watch struct {
 
 // New returns a watch that logs there.
 func New(logger *slog.Logger) *Watch {
-	return &Watch{logger: logger, failing: map[string]int{}}
+	return &Watch{logger: logger, failing: map[string]int{}, silent: map[string]int{}}
 }
 
 // Operations of the store, as the log names them.
@@ -106,7 +106,7 @@ func (o *Watch) Expect(ctx context.Context, operation string, wait time.Duration
 		if !over && ctx.Err() == nil {
 			if !silent {
 				silent = true
-				o.count(operation, 1)
+				o.silent[operation]++
 			}
 			o.failed(ctx, operation, fmt.Errorf("a call has not returned for %v", time.Since(began).Round(time.Second)))
 			timer.Reset(silence)
@@ -118,17 +118,9 @@ func (o *Watch) Expect(ctx context.Context, operation string, wait time.Duration
 		defer o.mu.Unlock()
 		over = true
 		if silent {
-			o.count(operation, -1)
+			o.silent[operation]--
 		}
 	}
-}
-
-// count counts in silent. The caller has the mutex.
-func (o *Watch) count(operation string, n int) {
-	if o.silent == nil {
-		o.silent = map[string]int{}
-	}
-	o.silent[operation] += n
 }
 
 // failed notes a failure. The caller has the mutex.
