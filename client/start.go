@@ -89,7 +89,7 @@ func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definitio
 	if err == nil {
 		item := provider.StartOrchestrationItem{Instance: instance, Orchestration: def.Name(), Input: text, ExecutionID: 1}
 		if version := def.WantedVersion(); version != "" {
-			item.Version = &version
+			item.Version = new(version)
 		}
 		made, err = c.start(ctx, item, options)
 	}

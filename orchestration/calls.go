@@ -141,7 +141,6 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 // that version; without it the worker chooses, as for a new instance. Go does not allow a package variable in its own
 // initialization, so make the variable with [Declare], and give it the function where the worker registers it.
 func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
-	ctx.mustOwn()
 	if name := ctx.Info().Name; name != d.name {
 		panic(fmt.Sprintf("orchestration %q cannot continue as %q", name, d.name))
 	}

@@ -77,7 +77,7 @@ func (d Definition[I, O]) wantedOrNil() *string {
 	if d.wanted == "" {
 		return nil
 	}
-	return &d.wanted
+	return new(d.wanted) // not &d.wanted, for which each call would allocate the definition
 }
 
 // WithRetry returns the definition with a retry policy and timeouts for all calls as a sub-orchestration. Those of a

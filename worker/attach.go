@@ -112,12 +112,12 @@ func (c *call) takeLease(ctx context.Context) {
 
 // holdLease keeps the lease of a fetch alive.
 func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem) *leases.Lease {
-	options, token := c.worker.options, fetched.LockToken
-	l := leases.Hold(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
-		func(ctx context.Context) error {
-			return c.worker.store.RenewWorkItemLock(ctx, token, options.ActivityLockTimeout)
-		}, func(err error) {
-			c.worker.failed(c.key(), err)
+	w, token := c.worker, fetched.LockToken
+	timeout := w.options.ActivityLockTimeout
+	l := leases.Hold(ctx, timeout, w.options.ActivityRenewalBuffer,
+		func(ctx context.Context) error { return w.store.RenewWorkItemLock(ctx, token, timeout) },
+		func(err error) {
+			w.failed(c.key(), err)
 			if errors.Is(err, provider.ErrInvalidLockToken) {
 				c.lose(token)
 			} else {
@@ -131,12 +131,12 @@ func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem)
 		}
 		if !told {
 			told = true
-			c.worker.failed(c.key(), err)
+			w.failed(c.key(), err)
 			c.logger.WarnContext(ctx, "the lease of a running activity has ended; the activity goes on unless another worker takes it", "error", err)
 		}
 		return true
 	})
-	c.worker.renewals.Join(l, provider.LockRenewal{LockToken: token, ExtendFor: options.ActivityLockTimeout})
+	w.renewals.Join(l, provider.LockRenewal{LockToken: token, ExtendFor: timeout})
 	return l
 }
 

@@ -92,24 +92,22 @@ func (d *dispatcher) noteActivities(r request, taken provider.Claimed) {
 	d.activities.looked(r.activitiesSeen, asked, found)
 }
 
-// start starts what was taken, and frees the seats that are left. Work whose seat is no longer reserved gets another
-// slot, or is given back.
+// start starts what was taken, and frees the seats that are left. The seats are its own from then on. Work whose seat
+// is no longer reserved gets another slot, or is given back.
 func (d *dispatcher) start(s seats, r request, taken provider.Claimed) {
-	left := slices.Clone(s.activities)
 	for _, work := range taken.Work {
 		var seat *slot
 		if work.For < len(s.activities) {
-			seat = s.activities[work.For]
-			left = slices.DeleteFunc(left, func(other *slot) bool { return other == seat })
+			seat, s.activities[work.For] = s.activities[work.For], nil
 		}
 		d.startActivity(seat, work.FetchedWorkItem)
 	}
-	s.activities = left
+	s.activities = slices.DeleteFunc(s.activities, func(seat *slot) bool { return seat == nil })
 	if taken.Turn != nil {
 		d.startTurn(s.turn, taken.Turn)
 		s.turn = nil
 	}
-	d.free(s, d.activities.noticedSince(r.activitiesSeen))
+	d.free(s, len(s.activities) > 0 && d.activities.noticedSince(r.activitiesSeen))
 }
 
 // free frees seats. missed means that what came for their sessions meanwhile was not looked for: a call for other slots

@@ -46,7 +46,7 @@ func (b Batch) End() End { return EndOf(b.Item.History[b.Known:]) }
 func (b Batch) Next() *provider.ContinueAsNewItem {
 	for _, message := range b.Item.Messages {
 		if m, ok := message.(provider.ContinueAsNewItem); ok {
-			return &m
+			return new(m) // not &m, for which each message would be allocated
 		}
 	}
 	return nil
