@@ -89,9 +89,7 @@ func (e *env) wake(instances ...string) {
 // a lease that does not end.
 func (e *env) tryFetchFiltered(filter *provider.CapabilityFilter) *provider.FetchedOrchestration {
 	e.Helper()
-	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Filter: filter})
-	e.ok(err, "§5.1: FetchOrchestrationItem")
-	return got
+	return e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: held, Filter: filter})
 }
 
 // takes asserts that the filter takes the given instance next, and keeps it

@@ -9,7 +9,7 @@ import (
 // heldInstances checks what a store promises that knows why instances are held (§5.26). Another store
 // skips the scenarios.
 func heldInstances() category {
-	scenarios := []scenario{
+	return category{"holding", needing([]scenario{
 		{"hold_is_told_with_its_reason", tellsHolds},
 		{"reason_that_is_no_text_is_kept_all_the_same", keepsReasons},
 		{"hold_is_over_when_its_messages_are", forgetsHolds},
@@ -19,14 +19,7 @@ func heldInstances() category {
 		{"retry_of_what_is_not_held_changes_nothing", retriesNothing},
 		{"message_does_not_overtake_what_is_held", overtakesNothing},
 		{"timer_does_not_overtake_what_is_held", timesNothingAhead},
-	}
-	for i, s := range scenarios {
-		scenarios[i].run = func(e *env) {
-			e.full()
-			s.run(e)
-		}
-	}
-	return category{"holding", scenarios}
+	})}
 }
 
 const (

@@ -11,19 +11,12 @@ import (
 // pages checks what a store promises that lists instances a page at a time (§6.22). Another store
 // skips the scenarios.
 func pages() category {
-	scenarios := []scenario{
+	return category{"pages", needing([]scenario{
 		{"pages_have_every_instance_once", pagesOfAll},
 		{"pages_of_ended_instances", pagesOfEnded},
 		{"next_page_is_behind_what_was_deleted", pagesOfDeleted},
 		{"pages_that_never_were", pagesOfNothing},
-	}
-	for i, s := range scenarios {
-		scenarios[i].run = func(e *env) {
-			e.full()
-			s.run(e)
-		}
-	}
-	return category{"pages", scenarios}
+	})}
 }
 
 const (

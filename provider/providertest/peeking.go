@@ -35,8 +35,7 @@ const (
 // peek fetches the instance's turn with Peek. A store that keeps no queue messages is passed over.
 func (e *env) peek(lease time.Duration) *provider.FetchedOrchestration {
 	e.Helper()
-	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: lease, Peek: true})
-	e.ok(err, "§5.1: FetchOrchestrationItem")
+	got := e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: lease, Peek: true})
 	e.check(got != nil, ruleAwaited, "nothing was fetched")
 	if !got.Item.Peeked {
 		e.Skip("the store keeps no queue messages")
@@ -47,8 +46,7 @@ func (e *env) peek(lease time.Duration) *provider.FetchedOrchestration {
 // peekNone asserts that nothing is fetchable.
 func (e *env) peekNone() {
 	e.Helper()
-	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, Peek: true})
-	e.ok(err, "§5.1: FetchOrchestrationItem")
+	got := e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: held, Peek: true})
 	e.check(got == nil, ruleAwaited, "fetched %v, want nothing", got)
 }
 

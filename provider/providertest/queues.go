@@ -14,12 +14,18 @@ func (e *env) enqueue(items ...provider.WorkItem) {
 	}
 }
 
+// tryFetchParams fetches with all parameters, or nil.
+func (e *env) tryFetchParams(params provider.FetchOrchestrationParams) *provider.FetchedOrchestration {
+	e.Helper()
+	got, err := e.p.FetchOrchestrationItem(e.ctx, params)
+	e.ok(err, "§5.1: FetchOrchestrationItem")
+	return got
+}
+
 // tryFetch fetches an orchestration without waiting; nil when none is eligible.
 func (e *env) tryFetch(lease time.Duration) *provider.FetchedOrchestration {
 	e.Helper()
-	got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: lease})
-	e.ok(err, "§5.1: FetchOrchestrationItem")
-	return got
+	return e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: lease})
 }
 
 // fetch fetches the orchestration that must be eligible.

@@ -92,14 +92,6 @@ func (e *env) tryFetchKnown(known *provider.KnownCode) *provider.FetchedOrchestr
 	return e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: held, Known: known})
 }
 
-// tryFetchParams fetches with all parameters, or nil.
-func (e *env) tryFetchParams(params provider.FetchOrchestrationParams) *provider.FetchedOrchestration {
-	e.Helper()
-	got, err := e.p.FetchOrchestrationItem(e.ctx, params)
-	e.ok(err, "§5.1: FetchOrchestrationItem")
-	return got
-}
-
 // admits asserts that the set's next instance is the given one, and keeps it locked.
 func (e *env) admits(known *provider.KnownCode, instance, rule string) *provider.FetchedOrchestration {
 	e.Helper()

@@ -15,16 +15,15 @@ type waitingFetch struct {
 
 // selectionWaiting is about fetches that wait.
 func selectionWaiting() []scenario {
-	return []scenario{
+	return skipped((*env).needsLongPolling, []scenario{
 		{"waiting_fetch_returns_admitted_work", codeWakes},
 		{"waiting_fetch_notices_what_becomes_admitted", codeWakesOnChange},
 		{"waiting_fetch_leaves_other_work", codeWaitsOn},
-	}
+	})
 }
 
 // codeWakes: a fetch that waits is not ended by others' work, and returns its own.
 func codeWakes(e *env) {
-	e.needsLongPolling()
 	for name, w := range map[string]waitingFetch{
 		"orchestration": {
 			fetch: func() (bool, error) {
@@ -72,7 +71,6 @@ const ruleWaitsForCode = "§5.20 waiting: a fetch that waits returns what become
 // codeWakesOnChange: an instance that another's turn hands on by continue-as-new is
 // fetched by whoever has waited for the new version.
 func codeWakesOnChange(e *env) {
-	e.needsLongPolling()
 	e.enqueue(startOf("a", "A", "1"))
 	e.begin("a", "A", "1")
 	e.wake("a")
@@ -100,7 +98,6 @@ func codeWakesOnChange(e *env) {
 
 // codeWaitsOn: work of others neither ends a waiting fetch nor is touched by it.
 func codeWaitsOn(e *env) {
-	e.needsLongPolling()
 	e.enqueue(startOf("x", "X", ""))
 	e.enqueueWork(activityOf("X", 2))
 	e.check(e.tryFetchParams(provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.lease / 4, Known: knows("A")}) == nil,

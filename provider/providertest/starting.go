@@ -11,17 +11,16 @@ import (
 // instance only if nobody does, alone or with messages (§5.22). Another store skips the
 // scenarios.
 func starting() category {
-	return category{"starting", append(needing([]scenario{
+	return category{"starting", needing([]scenario{
 		{"start_of_a_used_id_changes_nothing", startsUnused},
 		{"id_is_used_by_instances_and_starts_alone", knowsUsers},
 		{"deleted_instance_frees_its_id", startsDeleted},
 		{"one_of_many_starts_is_enqueued", startsOnce},
 		{"start_needs_an_instance", startsSomething},
-	}), needing([]scenario{
 		{"messages_come_with_the_start", startsWithMessages},
 		{"messages_for_who_uses_the_id", sendsToUser},
 		{"bad_message_starts_nothing", startsAllOrNothing},
-	})...)}
+	})}
 }
 
 const (
