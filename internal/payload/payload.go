@@ -19,15 +19,25 @@ import (
 // that points to "null", and if T is an interface, every string that reads as JSON. So decoding into a T gives the
 // value back.
 func EncodeAs[T any](value T) (string, error) {
-	t := reflect.TypeFor[T]()
-	if isPlainString(t) {
+	if isPlainString(reflect.TypeFor[T]()) {
 		text := reflect.ValueOf(value).String()
 		if !utf8.ValidString(text) {
 			text = string([]rune(text)) // as in JSON, each invalid byte becomes U+FFFD
 		}
 		return encodeString(text), nil
 	}
-	return encode(value, t)
+	data, err := marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
+		return string(data), nil //nolint:nilerr // what is no JSON string is stored as it is
+	}
+	if json.Unmarshal([]byte(text), new(T)) == nil {
+		return string(data), nil
+	}
+	return text, nil
 }
 
 // EncodeFitting is [EncodeAs] for a value that its receiver can read: one that cannot be decoded as a T again is
@@ -38,25 +48,6 @@ func EncodeFitting[T any](value T) (string, error) {
 		_, err = Decode[T](text)
 	}
 	return text, err
-}
-
-// encode returns the text of a value that is decoded into type t.
-func encode(value any, t reflect.Type) (string, error) {
-	data, err := marshal(value)
-	if err != nil {
-		return "", err
-	}
-	var text string
-	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
-		return string(data), nil //nolint:nilerr // what is no JSON string is stored as it is
-	}
-	switch {
-	case isPlainString(t):
-		return encodeString(text), nil
-	case json.Unmarshal([]byte(text), reflect.New(t).Interface()) == nil:
-		return string(data), nil
-	}
-	return text, nil
 }
 
 // encodeString stores a string plainly, unless the plain text would be read back
