@@ -52,7 +52,7 @@ func listed() ([]mutant, error) {
 	} {
 		all = append(all, mutant{
 			what: "reads the clock a second before", kind: clockEarlier, module: module,
-			old: clock, new: clock + "SET @now = @now - 1000;\n", byTokens: true,
+			old: clock, new: clock + "SET @now = @now - 1000;\n",
 		})
 	}
 	for i := range all {
@@ -65,7 +65,7 @@ func listed() ([]mutant, error) {
 
 // parseMutant reads a section.
 func parseMutant(name, text string) (mutant, error) {
-	m := mutant{byTokens: true}
+	var m mutant
 	var ok bool
 	if m.module, m.what, ok = strings.Cut(name, ": "); !ok {
 		return m, errors.New("its name is no procedure: what is wrong")

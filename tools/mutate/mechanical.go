@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -148,8 +149,6 @@ func (s *script) change(k kind, what string, first, last int, text string) {
 	if n := s.names[what]; n > 1 {
 		what = fmt.Sprintf("%s (%d)", what, n)
 	}
-	// The lines before make it the only place.
-	old := strings.Join(s.lines[:last+1], "\n")
-	fresh := strings.Join(append(append([]string{}, s.lines[:first]...), text), "\n")
-	s.made = append(s.made, mutant{what: what, kind: k, module: s.module, old: old, new: fresh})
+	lines := slices.Concat(s.lines[:first], []string{text}, s.lines[last+1:])
+	s.made = append(s.made, mutant{what: what, kind: k, module: s.module, whole: strings.Join(lines, "\n")})
 }

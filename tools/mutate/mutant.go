@@ -39,9 +39,9 @@ type mutant struct {
 	kind kind
 	// module is the procedure or function: the name of its file without ".sql".
 	module string
-	// old, which occurs once, is replaced by new, as texts or by tokens.
+	// whole is the mutated text of the module. Where it is empty, old, whose tokens occur once, is replaced by new.
+	whole    string
 	old, new string
-	byTokens bool
 	// foundBy is the finder that noticed it last, if somebody has noted that; it is asked first.
 	foundBy string
 	// survives says why nothing can find it, if so.
@@ -144,16 +144,12 @@ func apply(all texts, m mutant) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{mutant: m, path: path, name: m.module + ": " + m.what}
-	text := all[path]
-	if m.byTokens {
-		if t.text, err = patch(text, m.old, m.new); err != nil {
-			return nil, fmt.Errorf("%s: %w", t.name, err)
-		}
-	} else if n := strings.Count(text, m.old); n != 1 {
-		return nil, fmt.Errorf("%s: what it replaces occurs %d times", t.name, n)
-	} else {
-		t.text = strings.Replace(text, m.old, m.new, 1)
+	t := &trial{mutant: m, path: path, name: m.module + ": " + m.what, text: m.whole}
+	if m.whole != "" {
+		return t, nil
+	}
+	if t.text, err = patch(all[path], m.old, m.new); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
 	}
 	return t, nil
 }
