@@ -97,8 +97,12 @@ type site struct {
 	gate    chan struct{}
 }
 
-// everything is an orchestration with all kinds of work.
-var everything = orchestration.Declare[bool, string]("Everything")
+// everything is an orchestration with all kinds of work. It takes a message of a queue and waits for an event.
+var (
+	everything = orchestration.Declare[bool, string]("Everything")
+	messages   = orchestration.NewQueue[string]("messages")
+	enough     = orchestration.NewEvent[string]("enough")
+)
 
 func newSite(t *testing.T) *site {
 	t.Helper()
@@ -128,13 +132,13 @@ func newSite(t *testing.T) *site {
 	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
 		return orchestration.Activity(ctx, hold, "child").Await()
 	})
-	def := orchestration.New("Everything", func(ctx *orchestration.Context, again bool) (string, error) {
+	def := everything.Implement(func(ctx *orchestration.Context, again bool) (string, error) {
 		if again {
 			return "done", nil
 		}
 		orchestration.NewKey[string]("key").Set(ctx, "value")
 		ctx.SetCustomStatus("busy")
-		message, enough := orchestration.NewQueue[string]("messages").Dequeue(ctx), orchestration.NewEvent[string]("enough").Wait(ctx)
+		message, event := messages.Dequeue(ctx), enough.Wait(ctx)
 		slow := orchestration.Activity(ctx, hold, "loser")
 		if _, err := orchestration.Join(
 			orchestration.Activity(ctx, hold, "plain"), orchestration.Activity(ctx, hold, "session", orchestration.InSession(ctx.Info().Instance)),
@@ -146,11 +150,11 @@ func newSite(t *testing.T) *site {
 		if _, err := message.Await(); err != nil {
 			return "", err
 		}
-		orchestration.SelectAndDrop(orchestration.Activity(ctx, hold, "loser"), enough)
+		orchestration.SelectAndDrop(orchestration.Activity(ctx, hold, "loser"), event)
 		if err := ctx.Sleep(time.Millisecond); err != nil {
 			return "", err
 		}
-		return orchestration.Declare[bool, string]("Everything").ContinueAsNew(ctx, true)
+		return everything.ContinueAsNew(ctx, true)
 	})
 	ok(t, w.Register(hold, child, def))
 	ctx, stop := context.WithCancel(t.Context())
@@ -175,8 +179,8 @@ func (s *site) damage(t *testing.T, round, index, statement string, want migrate
 	for range 4 { // two losers come later
 		<-s.entered
 	}
-	ok(t, client.RaiseEvent(t.Context(), s.client, orchestration.NewEvent[string]("enough"), round, "1"))
-	ok(t, client.Enqueue(t.Context(), s.client, orchestration.NewQueue[string]("messages"), round, "1"))
+	ok(t, client.RaiseEvent(t.Context(), s.client, enough, round, "1"))
+	ok(t, client.Enqueue(t.Context(), s.client, messages, round, "1"))
 	for len(s.refused) > 0 {
 		<-s.refused
 	}
