@@ -20,7 +20,6 @@ import (
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/program"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/timeline"
-	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -137,7 +136,7 @@ func (k *killer) start(ctx context.Context, round int) {
 		}
 		for _, message := range shape.Messages {
 			if err := unlessBusy(ctx, func() error {
-				return client.Enqueue(ctx, k.client, orchestration.NewQueue[string](shape.Queue), instance.ID, message)
+				return client.Enqueue(ctx, k.client, shape.Queue, instance.ID, message)
 			}); err != nil {
 				k.t.Fatal(err)
 			}

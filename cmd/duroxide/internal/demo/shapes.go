@@ -22,7 +22,7 @@ type Shape struct {
 	// Approves is set when it waits for an event.
 	Approves bool
 	// Queue is the queue in which it takes Messages, in this order.
-	Queue    string
+	Queue    orchestration.Queue[string]
 	Messages []string
 	// Drops is set when it stops waiting for some of what it asked for: answers to that
 	// may be missing, and results of that don't count.
@@ -30,13 +30,8 @@ type Shape struct {
 	// Detaches is set when it starts an orchestration that is no child of it, under the id
 	// that [AsideOf] tells.
 	Detaches bool
-
-	start func(ctx context.Context, c *client.Client, instance string) error
-}
-
-// Start starts the shape under an instance id.
-func (s Shape) Start(ctx context.Context, c *client.Client, instance string) error {
-	return s.start(ctx, c, instance)
+	// Start starts the shape under an instance id.
+	Start func(ctx context.Context, c *client.Client, instance string) error
 }
 
 // starting returns what starts an orchestration with an input.
@@ -52,7 +47,7 @@ func Cities(cities ...string) Shape {
 	return Shape{
 		Name: "hello-cities", Title: fmt.Sprintf("%d activities, one after the other", len(cities)),
 		Output: asJSON(greetings(cities)), Executions: 1, Instances: 1, Results: len(cities),
-		start: starting(helloCities, cities),
+		Start: starting(helloCities, cities),
 	}
 }
 
@@ -61,7 +56,7 @@ func Squares(n int) Shape {
 	return Shape{
 		Name: "fan-out", Title: fmt.Sprintf("%d activities side by side, and the sum of their results", n),
 		Output: asJSON(n * (n + 1) * (2*n + 1) / 6), Executions: 1, Instances: 1, Results: n,
-		start: starting(sumOfSquares, n),
+		Start: starting(sumOfSquares, n),
 	}
 }
 
@@ -70,7 +65,7 @@ func Timer(length time.Duration) Shape {
 	return Shape{
 		Name: "timer", Title: fmt.Sprintf("a timer of %v", length),
 		Output: fmt.Sprintf("slept for %v", length), Executions: 1, Instances: 1,
-		start: starting(nap, length.String()),
+		Start: starting(nap, length.String()),
 	}
 }
 
@@ -79,7 +74,7 @@ func Approval(what, by string) Shape {
 	return Shape{
 		Name: "external-event", Title: "an event from outside",
 		Output: fmt.Sprintf("%s, approved by %s", what, by), Executions: 1, Instances: 1, Approves: true,
-		start: starting(approve, what),
+		Start: starting(approve, what),
 	}
 }
 
@@ -98,7 +93,7 @@ func Tour(legs ...[]string) Shape {
 	return Shape{
 		Name: "sub-orchestrations", Title: fmt.Sprintf("%d sub-orchestrations", len(legs)),
 		Output: asJSON(outputs), Executions: 1 + len(legs), Instances: 1 + len(legs), Results: results,
-		start: starting(tour, legs),
+		Start: starting(tour, legs),
 	}
 }
 
@@ -107,7 +102,7 @@ func Laps(n int) Shape {
 	return Shape{
 		Name: "continue-as-new", Title: fmt.Sprintf("%d executions, each continued as the next", n),
 		Output: asJSON(n * (n + 1) / 2), Executions: n, Instances: 1, Results: n,
-		start: starting(laps, lapsDone{Laps: n}),
+		Start: starting(laps, lapsDone{Laps: n}),
 	}
 }
 
@@ -123,8 +118,8 @@ func Medley(by string) Shape {
 		}),
 		// A built-in activity, ten squares, two refusals, and one of the two children that are
 		// dropped cleans up.
-		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes.Name(), Messages: messages, Drops: true,
-		Detaches: true, start: starting(medleyBegins.AtVersion(medleyBegins.Version()), ""),
+		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes, Messages: messages, Drops: true,
+		Detaches: true, Start: starting(medleyBegins.AtVersion(medleyBegins.Version()), ""),
 	}
 }
 

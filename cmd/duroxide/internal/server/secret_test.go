@@ -32,6 +32,8 @@ const secret = "Xyzzy4711"
 // Orchestrations that put the secret wherever a payload can be.
 var (
 	whispered = failure.NewKind[map[string]string]("Whispered")
+	queue     = orchestration.NewQueue[string]("queue")
+	event     = orchestration.NewEvent[string]("event")
 
 	whisper = activity.New("Whisper", func(_ context.Context, how string) (string, error) {
 		switch how {
@@ -49,7 +51,7 @@ var (
 		return orchestration.Activity(ctx, whisper, how).Await()
 	})
 	whispers = orchestration.New("Whispers", func(ctx *orchestration.Context, round string) (string, error) {
-		event := orchestration.NewEvent[string]("event").Wait(ctx)
+		raised := event.Wait(ctx)
 		ctx.SetCustomStatus(secret)
 		orchestration.NewKey[string]("key").Set(ctx, secret)
 		for _, how := range []string{"", " fails", " panics"} {
@@ -57,15 +59,15 @@ var (
 			_, _ = orchestration.SubOrchestration(ctx, child, secret+how).Await()
 		}
 		if round == secret { // two messages of three are carried along
-			if _, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await(); err != nil {
+			if _, err := queue.Dequeue(ctx).Await(); err != nil {
 				return "", err
 			}
-			if _, err := event.Await(); err != nil {
+			if _, err := raised.Await(); err != nil {
 				return "", err
 			}
 			return orchestration.Declare[string, string]("Whispers").ContinueAsNew(ctx, secret+" again")
 		}
-		_, err := orchestration.NewQueue[string]("queue").Dequeue(ctx).Await()
+		_, err := queue.Dequeue(ctx).Await()
 		return secret, err
 	})
 )
@@ -90,7 +92,6 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	defer stop()
 
 	clients := client.New(store, client.Options{Codec: c})
-	queue := orchestration.NewQueue[string]("queue")
 	start := func(def orchestration.Definition[string, string], id, input string) *client.Run[string] {
 		run, err := client.Start(ctx, clients, def, id, input, client.WithMessage(queue, secret))
 		if err != nil {
@@ -101,14 +102,14 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	completes, fails := start(whispers, "completes", secret), start(child, "fails", secret+" fails")
 	cancelled, waits := start(whispers, "cancelled", secret), start(whispers, "waits", secret)
 	for _, send := range []error{
-		client.Enqueue(ctx, clients, orchestration.NewQueue[string]("queue"), "completes", secret),
-		client.Enqueue(ctx, clients, orchestration.NewQueue[string]("queue"), "completes", secret), awaitStatus(ctx, clients, "completes"),
+		client.Enqueue(ctx, clients, queue, "completes", secret),
+		client.Enqueue(ctx, clients, queue, "completes", secret), awaitStatus(ctx, clients, "completes"),
 	} {
 		if send != nil {
 			t.Fatal(send)
 		}
 	}
-	if err := client.RaiseEvent(ctx, clients, orchestration.NewEvent[string]("event"), "completes", secret); err != nil {
+	if err := client.RaiseEvent(ctx, clients, event, "completes", secret); err != nil {
 		t.Fatal(err)
 	}
 	result, err := completes.Wait(ctx)
@@ -133,7 +134,7 @@ func whisperEverything(t *testing.T, store provider.Provider, c *codec.Codec, lo
 	stop()
 	running.Wait()
 	start(whispers, "queued", secret)
-	if err := errors.Join(client.RaiseEvent(ctx, clients, orchestration.NewEvent[string]("event"), "waits", secret), clients.Cancel(ctx, "waits", secret)); err != nil {
+	if err := errors.Join(client.RaiseEvent(ctx, clients, event, "waits", secret), clients.Cancel(ctx, "waits", secret)); err != nil {
 		t.Fatal(err)
 	}
 }
