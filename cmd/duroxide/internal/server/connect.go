@@ -36,12 +36,8 @@ func (s *Store) RoundTrips() int64 { return s.trips.Load() }
 // the decision of whoever runs the database. A missing one matches
 // [provider.ErrNotFound].
 func Open(ctx context.Context, login Login, address Address) (*Store, error) {
-	pool, err := poolSize()
-	if err != nil {
-		return nil, err
-	}
 	trips := &atomic.Int64{}
-	store, err := mssql.OpenWith(ctx, string(address), mssql.Options{MaxOpenConns: pool}, func(dsn string) (driver.Connector, error) {
+	store, err := openPooled(ctx, address, func(dsn string) (driver.Connector, error) {
 		return login.connector(dsn, trips)
 	})
 	if errors.Is(err, mssql.ErrMissingSchema) {
@@ -77,12 +73,8 @@ func Connect(ctx context.Context, login Login, address Address) (*Database, erro
 	if err != nil {
 		return nil, err
 	}
-	pool, err := poolSize()
-	if err != nil {
-		return nil, err
-	}
 	var reached driver.Connector
-	store, err := mssql.OpenWith(ctx, string(address), mssql.Options{MaxOpenConns: pool}, func(dsn string) (c driver.Connector, err error) {
+	store, err := openPooled(ctx, address, func(dsn string) (c driver.Connector, err error) {
 		reached, err = login.connector(dsn, &atomic.Int64{})
 		return reached, err
 	})

@@ -1,11 +1,14 @@
 package server
 
 import (
+	"context"
+	"database/sql/driver"
 	"fmt"
 	"os"
 	"strconv"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
 // poolEnv is the environment variable that holds the size of the pool.
@@ -28,4 +31,13 @@ func poolSizeOf(text string) (int, error) {
 			"the environment variable %s must be a number of connections from 1 on, and is %q", poolEnv, text), provider.ErrInvalidArgument)
 	}
 	return n, nil
+}
+
+// openPooled opens the store with [poolSize] connections.
+func openPooled(ctx context.Context, address Address, connect func(dsn string) (driver.Connector, error)) (*mssql.Store, error) {
+	pool, err := poolSize()
+	if err != nil {
+		return nil, err
+	}
+	return mssql.OpenWith(ctx, string(address), mssql.Options{MaxOpenConns: pool}, connect)
 }
