@@ -41,7 +41,7 @@ func (w *walk) callFixes(f *types.Func, stack []ast.Node) []fix {
 	switch r := ruleFor(f); {
 	case r == sleep:
 		call, i := callOf(stack)
-		return w.slept(stack[:i], call, call, ctx+".Sleep(")
+		return w.slept(stack[:i], call, call, ctx)
 	case r == timer && f.Name() == "After":
 		return w.awaitedTimer(stack, ctx)
 	case r == printer && f.Pkg().Path() == "log/slog":
@@ -94,12 +94,12 @@ func callOf(stack []ast.Node) (*ast.CallExpr, int) {
 }
 
 // slept turns a statement into a recorded sleep of what the call's argument says. Its error is returned if the function
-// returns one. text is the new call up to the argument.
-func (w *walk) slept(stack []ast.Node, statement ast.Node, call *ast.CallExpr, text string) []fix {
+// returns one.
+func (w *walk) slept(stack []ast.Node, statement ast.Node, call *ast.CallExpr, ctx string) []fix {
 	if _, alone := stack[len(stack)-1].(*ast.ExprStmt); !alone || len(call.Args) != 1 {
 		return nil
 	}
-	end := ")"
+	text, end := ctx+".Sleep(", ")"
 	if zeros, ok := w.zeros(stack); ok {
 		indent := w.indent(statement)
 		text, end = "if err := "+text, "); err != nil {\n"+indent+"\treturn "+zeros+"err\n"+indent+"}"
@@ -142,7 +142,7 @@ func (w *walk) awaitedTimer(stack []ast.Node, ctx string) []fix {
 	if !ok {
 		return nil
 	}
-	return w.slept(stack[:i-1], receive, call, ctx+".Sleep(")
+	return w.slept(stack[:i-1], receive, call, ctx)
 }
 
 // awaited turns `x := call` into a call that is recorded and may fail, in a function that returns an error. method is

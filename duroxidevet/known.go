@@ -176,10 +176,10 @@ func takes(sig *types.Signature, such func(types.Type) bool) bool {
 	return false
 }
 
-// quiet are the functions of package orchestration that record nothing.
+// quiet are the functions of package orchestration that take a context or a future and record nothing.
 var quiet = map[string]bool{
 	"Context.Info": true, "Context.Replaying": true, "Context.Logger": true, "Context.CustomStatus": true,
-	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "Context.KV": true, "KV.Keys": true, "Key.Get": true,
+	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "Context.KV": true, "Key.Get": true,
 	"NewChannel": true,
 }
 
