@@ -25,11 +25,12 @@ const repair = "make generate"
 // genFolder is the folder, below the root of the repository, that holds generated code and nothing else.
 const genFolder = "gen"
 
-// errDrift reports that gen/ is not what the SQL and sqlc.yaml ask for. The differences are already printed.
+// errDrift reports that gen/ or the walker is not what the SQL, sqlc.yaml and the node types ask for. The
+// differences are already printed.
 var errDrift = errors.New("generated code is out of date")
 
 func main() {
-	verify := flag.Bool("verify", false, "change nothing; fail if gen/ is not up to date")
+	verify := flag.Bool("verify", false, "change nothing; fail if gen/ or the walker is not up to date")
 	flag.Parse()
 
 	root, err := findRoot()
@@ -59,8 +60,8 @@ func findRoot() (string, error) {
 	}
 }
 
-// run generates in a scratch folder and then reports the differences to the gen/ folder of root (verify) or carries
-// them out.
+// run generates in a scratch folder and then reports the differences to what is under root (verify) or carries them
+// out.
 func run(ctx context.Context, root string, generate generator, verify bool, out io.Writer) error {
 	want, err := generateTree(ctx, root, generate)
 	if err != nil {

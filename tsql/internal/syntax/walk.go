@@ -1,7 +1,5 @@
 package syntax
 
-//go:generate go run ./walkgen -o children.go .
-
 import (
 	"iter"
 

@@ -20,7 +20,7 @@ func TestWalkerIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(want, have) {
-		t.Error("children.go is not what the node types ask for: run go generate in its folder")
+		t.Error("children.go is not what the node types ask for: run make generate")
 	}
 }
 
