@@ -86,8 +86,7 @@ const both = "inboxes and worker_queue"
 // another is the number of the token of the second activity that the n-th session takes.
 func another(n int) int { return n + 50 }
 
-// takeBy adds to a call what it takes: a turn and two activities, one after the other. known is what the parameter of
-// known code is named.
+// takeBy adds to a call what it takes: a turn and two activities, one after the other.
 func takeBy(n int, exec string) string {
 	return taking(n, exec, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
 }
