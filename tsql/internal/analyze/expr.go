@@ -305,10 +305,8 @@ func (a *analyzer) document(s *scope, q *syntax.Query) typed {
 		}
 		return typed{Type: typeNVarCharMax, Nullable: out.rows != One}
 	}
-	for _, o := range q.For.Options {
-		if o.Name == "TYPE" {
-			return typed{Type: typeXML, Nullable: true}
-		}
+	if yieldsXML(q.For) {
+		return typed{Type: typeXML, Nullable: true}
 	}
 	return typed{Type: typeNVarCharMax, Nullable: true}
 }

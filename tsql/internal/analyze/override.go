@@ -140,7 +140,7 @@ func isDocument(s syntax.Stmt) bool {
 
 // yieldsXML reports FOR XML … TYPE, which yields one value.
 func yieldsXML(f *syntax.ForClause) bool {
-	return slices.ContainsFunc(f.Options, func(o syntax.Option) bool { return o.Name == "TYPE" })
+	return syntax.HasOption(f.Options, "TYPE")
 }
 
 // isKnown reports whether a type is known.

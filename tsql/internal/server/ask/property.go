@@ -229,7 +229,7 @@ func schemaBound(stmt syntax.Stmt) bool {
 	case *syntax.CreateProcedure:
 		options = s.Options
 	}
-	return slices.ContainsFunc(options, func(o syntax.Option) bool { return o.Name == "SCHEMABINDING" })
+	return syntax.HasOption(options, "SCHEMABINDING")
 }
 
 func columnProperty(q *question) (execute.Value, error) {

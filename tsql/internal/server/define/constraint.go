@@ -62,21 +62,17 @@ func keyOf(k *syntax.Constraint) (key, bool) {
 		return key{}, false
 	}
 	return key{
-		kind: k.Kind, name: k.Name, unique: true, clustered: k.Clustered, nonclustered: has(k.Options, "NONCLUSTERED"),
-		columns: k.Columns, options: k.Options, at: k.From,
+		kind: k.Kind, name: k.Name, unique: true, clustered: k.Clustered,
+		nonclustered: syntax.HasOption(k.Options, "NONCLUSTERED"), columns: k.Columns, options: k.Options, at: k.From,
 	}, true
 }
 
 func indexOf(d *syntax.IndexDef) key {
 	return key{
-		kind: "INDEX", name: &d.Name, unique: d.Unique, clustered: d.Clustered, nonclustered: has(d.Options, "NONCLUSTERED"),
-		columns: d.Columns, include: d.Include, where: d.Where, options: d.Options, at: d.From,
+		kind: "INDEX", name: &d.Name, unique: d.Unique, clustered: d.Clustered,
+		nonclustered: syntax.HasOption(d.Options, "NONCLUSTERED"), columns: d.Columns, include: d.Include,
+		where: d.Where, options: d.Options, at: d.From,
 	}
-}
-
-// has reports whether an option is among those given.
-func has(options []syntax.Option, name string) bool {
-	return slices.ContainsFunc(options, func(o syntax.Option) bool { return o.Name == name })
 }
 
 // choose decides which of the keys is clustered: what says so, else the primary key, unless it says otherwise or the

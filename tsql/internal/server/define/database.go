@@ -296,7 +296,7 @@ func (d *definer) dbcc(s *syntax.DBCC) error {
 	case "CHECKIDENT":
 		return d.checkIdent(s)
 	case "FREEPROCCACHE", "DROPCLEANBUFFERS", "FREESESSIONCACHE", "FREESYSTEMCACHE", "TRACEON", "TRACEOFF", "UPDATEUSAGE":
-		if !has(s.Options, "NO_INFOMSGS") {
+		if !syntax.HasOption(s.Options, "NO_INFOMSGS") {
 			d.Message(2528, 10, "DBCC execution completed. If DBCC printed error messages, contact your system administrator.")
 		}
 		return nil
@@ -344,7 +344,7 @@ func (d *definer) checkIdent(s *syntax.DBCC) error {
 	if !isNumber || !to.IsInt64() {
 		return fault.New(2560, 3)
 	}
-	if !has(s.Options, "NO_INFOMSGS") {
+	if !syntax.HasOption(s.Options, "NO_INFOMSGS") {
 		d.Message(7998, 10, "Checking identity information: current identity value '"+before+"'.")
 	}
 	next := *t.Identity
@@ -367,7 +367,7 @@ func (d *definer) correctIdentity(t *schema.Table, s *syntax.DBCC, before string
 			column = strconv.FormatInt(found, 10)
 		}
 	}
-	if !has(s.Options, "NO_INFOMSGS") {
+	if !syntax.HasOption(s.Options, "NO_INFOMSGS") {
 		message := fault.New(7998, before, column)
 		d.Message(message.Number, 10, message.Message)
 	}

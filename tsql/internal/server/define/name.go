@@ -19,13 +19,7 @@ const (
 )
 
 // text is a name as it is written.
-func text(n *syntax.ObjectName) string {
-	parts := make([]string, len(n.Parts))
-	for i, p := range n.Parts {
-		parts[i] = p.Value
-	}
-	return strings.Join(parts, ".")
-}
+func text(n *syntax.ObjectName) string { return syntax.Dotted(n.Parts) }
 
 // part is the part of a name before its own one by n; empty if it isn't written.
 func part(n *syntax.ObjectName, before int) string {

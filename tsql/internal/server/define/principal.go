@@ -264,7 +264,7 @@ func (d *definer) createLogin(s *syntax.CreatePrincipal) error {
 		return fault.New(15247)
 	case d.Server().Login(name) != nil:
 		return fault.New(15025, name)
-	case !has(s.Detail.Options, "PASSWORD"):
+	case !syntax.HasOption(s.Detail.Options, "PASSWORD"):
 		return d.unsupported(s.Span, "a login without a password")
 	}
 	if err := checkName(name); err != nil {

@@ -2,7 +2,6 @@ package sysview
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
@@ -410,13 +409,4 @@ func informationViews() []*View {
 			MATCH_OPTION varchar(7)? = 'SIMPLE', UPDATE_RULE varchar(11)?, DELETE_RULE varchar(11)?`, listObjects("F"),
 			placeOf("CONSTRAINT", "CONSTRAINT_NAME", itself), referentialRow),
 	}
-}
-
-// dotted joins the parts of a name.
-func dotted(name *syntax.ObjectName) string {
-	parts := make([]string, len(name.Parts))
-	for i, p := range name.Parts {
-		parts[i] = p.Value
-	}
-	return strings.Join(parts, ".")
 }

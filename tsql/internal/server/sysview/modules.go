@@ -1,8 +1,6 @@
 package sysview
 
 import (
-	"slices"
-
 	"github.com/duroxide/duroxide-go/tsql/internal/server/schema"
 	"github.com/duroxide/duroxide-go/tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -34,7 +32,7 @@ func headerOf(m *schema.Module) header {
 }
 
 func hasOption(m *schema.Module, name string) bool {
-	return slices.ContainsFunc(headerOf(m).options, func(o syntax.Option) bool { return o.Name == name })
+	return syntax.HasOption(headerOf(m).options, name)
 }
 
 var moduleRow = getters[object]{
@@ -191,7 +189,7 @@ func listDependencies(c *Context) ([]dependency, error) {
 	for _, o := range objects {
 		seen := map[string]bool{}
 		for name := range namesIn(o.module().Stmt) {
-			key := fold(dotted(name))
+			key := fold(syntax.Dotted(name.Parts))
 			if seen[key] {
 				continue
 			}

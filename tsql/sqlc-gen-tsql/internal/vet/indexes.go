@@ -1,8 +1,6 @@
 package vet
 
 import (
-	"slices"
-
 	"github.com/duroxide/duroxide-go/tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
@@ -98,7 +96,7 @@ func (u *unit) defined(table *syntax.ObjectName, def *syntax.TableDef, isType bo
 		if c.Name != nil {
 			ix.name = c.Name.Value
 		}
-		ix.clustered = c.Clustered || c.Kind == "PRIMARY KEY" && !option(c.Options, "NONCLUSTERED")
+		ix.clustered = c.Clustered || c.Kind == "PRIMARY KEY" && !syntax.HasOption(c.Options, "NONCLUSTERED")
 		out = append(out, ix)
 	}
 	inline := func(d *syntax.IndexDef, columns []syntax.IndexColumn) {
@@ -121,7 +119,7 @@ func (u *unit) defined(table *syntax.ObjectName, def *syntax.TableDef, isType bo
 		constraint(&def.Constraints[i], def.Constraints[i].Columns)
 	}
 	for i := range def.Indexes {
-		if d := &def.Indexes[i]; !option(d.Options, "COLUMNSTORE") {
+		if d := &def.Indexes[i]; !syntax.HasOption(d.Options, "COLUMNSTORE") {
 			inline(d, d.Columns)
 		}
 	}
@@ -148,9 +146,4 @@ func clusteredOnce(list []index) []index {
 		}
 	}
 	return list
-}
-
-// option says whether an option is in a list, whatever its value is.
-func option(list []syntax.Option, name string) bool {
-	return slices.ContainsFunc(list, func(o syntax.Option) bool { return o.Name == name })
 }

@@ -181,7 +181,7 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 		p.report(u, n.Span, "write "+schema+"."+n.Parts[0].Value, "%s %s is named without its schema", what, n.Parts[0].Value)
 		return
 	}
-	schema := n.Parts[len(n.Parts)-2].Value
+	schema := n.Schema()
 	switch {
 	case p.Options.Schema == "" || same(schema, "sys") || same(schema, "INFORMATION_SCHEMA"):
 	// Where everything is in one schema, everything is in one database.
