@@ -296,11 +296,11 @@ func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin.Function) bool {
 func (s *scope) windowsOf(w *syntax.Window) []*syntax.Window {
 	all := []*syntax.Window{w}
 	for w.Name != "" && len(all) <= len(s.Windows) { // a ring of names is an error elsewhere
-		i := slices.IndexFunc(s.Windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) })
-		if i < 0 {
+		named := s.Window(w.Name, same)
+		if named == nil {
 			break
 		}
-		w = s.Windows[i].Window
+		w = named
 		all = append(all, w)
 	}
 	return all
@@ -324,7 +324,7 @@ func (s *scope) framed(w *syntax.Window) bool {
 // An ORDER BY without ROWS or RANGE means RANGE up to the present row, which is never empty.
 func (a *analyzer) window(s *scope, w *syntax.Window) {
 	inner := s.in(lookup.InWindow)
-	if w.Name != "" && !slices.ContainsFunc(s.Windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) }) {
+	if w.Name != "" && s.Window(w.Name, same) == nil {
 		a.failName(s.env, w.Span, "", "no WINDOW clause defines %s", w.Name)
 	}
 	for _, x := range w.PartitionBy {

@@ -70,6 +70,16 @@ type Level[T Table] struct {
 	Exists      bool // directly below EXISTS, where * stands for no columns
 }
 
+// Window returns the window that the WINDOW clause has under a name; nil if there is none. same compares names.
+func (l *Level[T]) Window(name string, same func(a, b string) bool) *syntax.Window {
+	for _, n := range l.Windows {
+		if same(n.Name.Value, name) {
+			return n.Window
+		}
+	}
+	return nil
+}
+
 // Qualified returns the tables that a qualifier may mean; all without one. same compares names.
 func (l *Level[T]) Qualified(qualifier []syntax.Ident, same func(a, b string) bool) []T {
 	n := len(qualifier)

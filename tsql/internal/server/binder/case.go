@@ -203,10 +203,7 @@ func (b *Binder) extreme(name string, args []*Node, x *syntax.Call) (*Node, erro
 	if err != nil {
 		return nil, err
 	}
-	compared := t
-	if t.IsCharacter() && t.Collation == nil {
-		compared.Collation = b.collation()
-	}
+	compared := b.Collated(t)
 	sign := 1
 	if name == "LEAST" {
 		sign = -1

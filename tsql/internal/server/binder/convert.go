@@ -211,10 +211,7 @@ func (b *Binder) cast(s *scope, x *syntax.Cast) (*Node, error) {
 	}
 	try := strings.HasPrefix(x.Func, "TRY_")
 	out.Nullable = out.Nullable || try
-	from, result := n.Type, out.Type
-	if result.IsCharacter() && result.Collation == nil {
-		result.Collation = b.collation()
-	}
+	from, result := n.Type, b.Collated(out.Type)
 	out.Value = func(args []Code) execute.Expr { return castCode(args, from, result, try) }
 	return b.folded(out), nil
 }

@@ -19,7 +19,6 @@ type Insert struct {
 	Target   *target
 	Rules    *Rules
 	Ordinals []int // of the columns that are given
-	Given    map[int]bool
 	Outputs  []*Output
 	listed   bool // there is a list of columns
 	// Grains are what may be locked at first; nil for what is not locked.
@@ -28,6 +27,9 @@ type Insert struct {
 	Rows  Rel
 	Nodes []*Node
 }
+
+// Gives reports whether a column is given.
+func (ins *Insert) Gives(ordinal int) bool { return slices.Contains(ins.Ordinals, ordinal) }
 
 // Insert binds INSERT … VALUES, SELECT or DEFAULT VALUES.
 func (b *Binder) Insert(s *syntax.Insert) (*Insert, error) {
@@ -75,7 +77,7 @@ func (b *Binder) inserting(s *syntax.Insert) (*Insert, *scope, error) {
 	if err := t.noHistory(13559); err != nil {
 		return nil, nil, err
 	}
-	ins := &Insert{b: b, Target: t, Given: map[int]bool{}, listed: len(s.Columns) > 0}
+	ins := &Insert{b: b, Target: t, listed: len(s.Columns) > 0}
 	if !s.Default {
 		if ins.Ordinals, err = b.insertOrdinals(t, s.Columns); err != nil {
 			return nil, nil, err
@@ -97,10 +99,7 @@ func (b *Binder) inserting(s *syntax.Insert) (*Insert, *scope, error) {
 
 // complete binds what the source leaves to defaults, and OUTPUT.
 func (ins *Insert) complete(s *syntax.Insert) error {
-	for _, ordinal := range ins.Ordinals {
-		ins.Given[ordinal] = true
-	}
-	if err := ins.Rules.BindDefaults(ins.Given); err != nil {
+	if err := ins.Rules.BindDefaults(ins.Ordinals); err != nil {
 		return err
 	}
 	err := ins.Target.readingRows(ins.Rules, func() (err error) {

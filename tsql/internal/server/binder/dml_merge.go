@@ -203,7 +203,7 @@ func (b *Binder) mergeAction(m *Merge, a *syntax.MergeAction, both *scope, sourc
 
 // mergeInsert binds THEN INSERT.
 func (b *Binder) mergeInsert(m *Merge, a *syntax.MergeAction, s *scope, out *MergeAction) error {
-	ins := &Insert{b: b, Target: m.Target, Rules: m.Rules, Given: map[int]bool{}, listed: len(a.Columns) > 0}
+	ins := &Insert{b: b, Target: m.Target, Rules: m.Rules, listed: len(a.Columns) > 0}
 	out.Insert = ins
 	if a.Values != nil {
 		var err error
@@ -214,10 +214,7 @@ func (b *Binder) mergeInsert(m *Merge, a *syntax.MergeAction, s *scope, out *Mer
 			return err
 		}
 	}
-	for _, ordinal := range ins.Ordinals {
-		ins.Given[ordinal] = true
-	}
-	return m.Rules.BindDefaults(ins.Given)
+	return m.Rules.BindDefaults(ins.Ordinals)
 }
 
 // unreachable refuses a clause that comes after one of its kind without a condition.

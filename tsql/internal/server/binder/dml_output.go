@@ -89,9 +89,7 @@ func (b *Binder) outputInto(out *Output, o *syntax.Output) error {
 		}
 		return fault.New(121)
 	}
-	given := map[int]bool{}
 	for i, ordinal := range into.Ordinals {
-		given[ordinal] = true
 		if table.Columns[ordinal].Generated != "" {
 			return fault.New(13536, table.FullName())
 		}
@@ -100,7 +98,7 @@ func (b *Binder) outputInto(out *Output, o *syntax.Output) error {
 		}
 	}
 	out.Into = into
-	return u.BindDefaults(given)
+	return u.BindDefaults(into.Ordinals)
 }
 
 // foreignName names a foreign key of a table.

@@ -1,6 +1,8 @@
 package binder
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tsql/internal/lookup"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
@@ -145,11 +147,11 @@ func (b *Binder) defaultNode(t *schema.Table, c *schema.Column) (*Node, error) {
 	return in.stored(n, t, c)
 }
 
-// BindDefaults binds the defaults of the columns that an INSERT leaves out.
-func (u *Rules) BindDefaults(given map[int]bool) error {
+// BindDefaults binds the defaults of the columns that an INSERT leaves out. given are the ordinals of the others.
+func (u *Rules) BindDefaults(given []int) error {
 	t := u.From.Table
 	for _, c := range t.Columns {
-		if c.Default == nil || given[c.Ordinal] {
+		if c.Default == nil || slices.Contains(given, c.Ordinal) {
 			continue
 		}
 		n, err := u.b.defaultNode(t, c)

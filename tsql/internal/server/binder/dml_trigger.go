@@ -35,10 +35,7 @@ func (b *Binder) viewTable(m *schema.Module, src *Source) (*schema.Table, error)
 		if err != nil {
 			return nil, err
 		}
-		typ := untyped(n.Type)
-		if typ.IsCharacter() && typ.Collation == nil {
-			typ.Collation = b.collation()
-		}
+		typ := b.Collated(untyped(n.Type))
 		t.Columns = append(t.Columns, &schema.Column{ID: int32(i + 1), Ordinal: i, Name: c.name, Type: typ, Nullable: true})
 	}
 	return ShapeOf(t), nil

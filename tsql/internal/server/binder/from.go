@@ -317,11 +317,7 @@ func (b *Binder) tableAndSource(from execute.Source, hints execute.Hints, maybe 
 
 // ColumnType returns the type of a column with its collation.
 func (b *Binder) ColumnType(c *schema.Column) schema.Type {
-	t := c.Type
-	if t.IsCharacter() && t.Collation == nil {
-		t.Collation = b.collation()
-	}
-	return t
+	return b.Collated(c.Type)
 }
 
 // computedColumn binds a computed column whose value is not in the row.

@@ -255,8 +255,8 @@ func (c *aggregateCall) structure(x *syntax.Call) string {
 	return s.String()
 }
 
-// KeyType returns a type by which values are told apart: text has a collation.
-func (b *Binder) KeyType(t value.Type) value.Type {
+// Collated returns a type with a collation if it is text: its own, or else the database's.
+func (b *Binder) Collated(t value.Type) value.Type {
 	if t.IsCharacter() && t.Collation == nil {
 		t.Collation = b.collation()
 	}

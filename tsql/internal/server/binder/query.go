@@ -459,10 +459,7 @@ func (b *Binder) offset(outer *scope, q *syntax.Query) (*TopRel, error) {
 func (b *Binder) ResultColumns(columns []OutColumn) []Column {
 	out := make([]Column, len(columns))
 	for i, c := range columns {
-		t := untyped(c.Node.Type)
-		if t.IsCharacter() && t.Collation == nil {
-			t.Collation = b.collation()
-		}
+		t := b.Collated(untyped(c.Node.Type))
 		out[i] = Column{Name: c.name, Type: t, Nullable: c.Node.ShownNullable(), Identity: c.identity, Computed: c.computed}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 	"github.com/duroxide/duroxide-go/tsql/internal/server/execute"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/fault"
 	"github.com/duroxide/duroxide-go/tsql/internal/server/sysview"
-	"github.com/duroxide/duroxide-go/tsql/internal/server/value"
 	"github.com/duroxide/duroxide-go/tsql/internal/syntax"
 )
 
@@ -23,14 +22,6 @@ func (o *SystemRel) visit(made, _ *Set) {
 	}
 }
 
-// systemType is the type of a column of a view of the system.
-func (b *Binder) systemType(t value.Type) value.Type {
-	if t.IsCharacter() && t.Collation == nil {
-		t.Collation = b.collation()
-	}
-	return t
-}
-
 // systemView makes the source of a view of the system.
 func (b *Binder) systemView(v *sysview.View, maybe bool) *Source {
 	r := &SystemRel{View: v}
@@ -39,7 +30,7 @@ func (b *Binder) systemView(v *sysview.View, maybe bool) *Source {
 		r.Slots = append(r.Slots, -1)
 		src.columns = append(src.columns, sourceColumn{name: c.Name, make: func() (*Node, error) {
 			r.Slots[i] = b.NewSlot()
-			return ColumnNode(r.Slots[i], b.systemType(c.Type), c.Nullable || maybe), nil
+			return ColumnNode(r.Slots[i], b.Collated(c.Type), c.Nullable || maybe), nil
 		}})
 	}
 	return src
@@ -70,7 +61,7 @@ func (b *Binder) systemFunction(s *scope, v *sysview.Function, f *syntax.Functio
 	}
 	var columns []Column
 	for _, c := range v.Columns(b.Env.Database) {
-		columns = append(columns, Column{Name: c.Name, Type: b.systemType(c.Type), Nullable: c.Nullable})
+		columns = append(columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable})
 	}
 	return b.generated(f, args, columns, maybe, func(r *execute.Run, args []execute.Value) (func() ([]execute.Value, bool, error), error) {
 		rows, err := v.Rows(ask.Context(r.Frame), args)

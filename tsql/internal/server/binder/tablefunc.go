@@ -41,10 +41,7 @@ func (b *Binder) generated(f *syntax.FunctionTable, args []*Node, columns []Colu
 	for _, c := range columns {
 		slot := b.NewSlot()
 		r.slots = append(r.slots, slot)
-		n := ColumnNode(slot, c.Type, c.Nullable)
-		if c.Type.IsCharacter() && c.Type.Collation == nil {
-			n.Type.Collation = b.collation()
-		}
+		n := ColumnNode(slot, b.Collated(c.Type), c.Nullable)
 		out = append(out, OutColumn{name: c.Name, Node: n, computed: true})
 	}
 	r.Make = func(args []Code, need Set) execute.Operator {

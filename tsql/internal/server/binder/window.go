@@ -20,7 +20,7 @@ func (b *Binder) windowFunction(s *scope, name string, x *syntax.Call) (*Node, e
 	switch {
 	case s.Clause == lookup.InWindow:
 		return nil, fault.New(4109)
-	case s.windows == nil || s.InAggregate || (s.Clause != lookup.InList && s.Clause != lookup.InOrderBy):
+	case s.windows == nil || s.InAggregate || !s.Clause.Windows():
 		return nil, fault.New(4108)
 	}
 	over, err := b.over(s, x.Over, 0)
@@ -93,30 +93,28 @@ func (b *Binder) over(s *scope, w *syntax.Window, hops int) (*syntax.Window, err
 	if w.Name == "" {
 		return w, nil
 	}
-	for _, named := range s.Windows {
-		if !b.Same(named.Name.Value, w.Name) {
-			continue
-		}
-		if hops > len(s.Windows) {
-			return nil, fault.New(5365)
-		}
-		base, err := b.over(s, named.Window, hops+1)
-		if err != nil {
-			return nil, err
-		}
-		out := *base
-		if len(w.PartitionBy) > 0 {
-			out.PartitionBy = w.PartitionBy
-		}
-		if len(w.OrderBy) > 0 {
-			out.OrderBy = w.OrderBy
-		}
-		if w.Frame != "" {
-			out.Frame = w.Frame
-		}
-		return &out, nil
+	named := s.Window(w.Name, b.Same)
+	if named == nil {
+		return nil, fault.New(5362, w.Name)
 	}
-	return nil, fault.New(5362, w.Name)
+	if hops > len(s.Windows) {
+		return nil, fault.New(5365)
+	}
+	base, err := b.over(s, named, hops+1)
+	if err != nil {
+		return nil, err
+	}
+	out := *base
+	if len(w.PartitionBy) > 0 {
+		out.PartitionBy = w.PartitionBy
+	}
+	if len(w.OrderBy) > 0 {
+		out.OrderBy = w.OrderBy
+	}
+	if w.Frame != "" {
+		out.Frame = w.Frame
+	}
+	return &out, nil
 }
 
 // spec returns the partitions and the order of a window, one for all functions that have the same.

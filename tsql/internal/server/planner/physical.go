@@ -228,7 +228,7 @@ func (p *planner) keys(list []binder.SortKey) ([]execute.KeyPart, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = execute.KeyPart{Value: c.Expr, Type: p.b.KeyType(k.Node.Type), Desc: k.Desc}
+		out[i] = execute.KeyPart{Value: c.Expr, Type: p.b.Collated(k.Node.Type), Desc: k.Desc}
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ func InsertBulk(env *binder.Env, s *syntax.Insert, o BulkOptions) (*RowInsert, e
 		u.Quiet = true
 	}
 	if !o.KeepNulls {
-		if err := u.BindDefaults(map[int]bool{}); err != nil {
+		if err := u.BindDefaults(nil); err != nil {
 			return nil, err
 		}
 	}

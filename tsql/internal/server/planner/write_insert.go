@@ -65,9 +65,9 @@ func (ins *inserting) begin(e *execution) (*schema.Table, error) {
 	if id := t.Identity; id != nil {
 		on := identityInsert(e.frame(), t)
 		switch {
-		case ins.Given[id.Column] && !on:
+		case ins.Gives(id.Column) && !on:
 			return nil, fault.New(544, t.Name)
-		case !ins.Given[id.Column] && on:
+		case !ins.Gives(id.Column) && on:
 			return nil, fault.New(545, t.Name)
 		}
 	}
@@ -115,7 +115,7 @@ var bigint = value.OfKind(sqltype.BigInt)
 // identity tells the session of the row's number.
 func (ins *inserting) identity(e *execution, t *schema.Table, values []execute.Value) error {
 	c := t.Columns[t.Identity.Column]
-	if ins.Given[c.Ordinal] {
+	if ins.Gives(c.Ordinal) {
 		n, err := value.Convert(values[c.Ordinal], c.Type, bigint, 0)
 		if err != nil {
 			return err
