@@ -27,8 +27,6 @@ type target struct {
 	check []*Node
 	// Instead is set if INSTEAD OF triggers take the place of the change.
 	Instead bool
-	// hinted says that there are hints in FROM.
-	hinted bool
 }
 
 // ViewColumns returns all columns of a view with INSTEAD OF triggers; none of a target that is a table.

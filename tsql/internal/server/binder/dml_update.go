@@ -106,7 +106,7 @@ func (b *Binder) targetHints(t *target, to syntax.TableSource) error {
 		return nil
 	}
 	hints, err := b.writingHints(ref)
-	if err == nil && !t.hinted {
+	if err == nil {
 		t.Rel.Hints = hints
 	}
 	return err

@@ -56,7 +56,7 @@ func (b *Binder) plainExpr(s *scope, x syntax.Expr) (*Node, error) {
 	case *syntax.Subquery:
 		return b.scalarSubquery(s, x)
 	case *syntax.NextValue:
-		return b.nextValue(s, x)
+		return b.nextValue(x)
 	case *syntax.AtTimeZone:
 		return b.atTimeZone(s, x)
 	case *syntax.Collate:
@@ -295,17 +295,15 @@ func (b *Binder) collate(s *scope, x *syntax.Collate) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Node{
-		Kind: IsCast, Name: "COLLATE " + c.Name, Type: n.Type.With(c), Label: value.Explicit, Nullable: n.Nullable,
-		Args: []*Node{n}, at: x.Span, Value: func(args []Code) execute.Expr { return args[0].Expr },
-	}
 	if c == n.Type.Collation {
-		out.Kind = n.Kind
 		same := *n
 		same.Label = value.Explicit
 		return &same, nil
 	}
-	return out, nil
+	return &Node{
+		Kind: IsCast, Name: "COLLATE " + c.Name, Type: n.Type.With(c), Label: value.Explicit, Nullable: n.Nullable,
+		Args: []*Node{n}, at: x.Span, Value: func(args []Code) execute.Expr { return args[0].Expr },
+	}, nil
 }
 
 // collationNamed finds a collation; DATABASE_DEFAULT is one.
@@ -321,7 +319,7 @@ func (b *Binder) collationNamed(name string) (*value.Collation, error) {
 }
 
 // nextValue binds NEXT VALUE FOR.
-func (b *Binder) nextValue(_ *scope, x *syntax.NextValue) (*Node, error) {
+func (b *Binder) nextValue(x *syntax.NextValue) (*Node, error) {
 	if x.Over != nil {
 		return nil, b.Unsupported(x.Span, "NEXT VALUE FOR … OVER")
 	}

@@ -89,7 +89,7 @@ func (b *Binder) join(s *scope, j *syntax.Join, maybe bool) (Rel, []*Source, err
 	case "LEFT", "OUTER APPLY":
 		out.Kind = "LEFT"
 	case "RIGHT":
-		out.Kind, out.X, out.Y, out.swapped = "LEFT", y, x, true
+		out.Kind, out.X, out.Y = "LEFT", y, x
 	case "FULL":
 		out.Kind = "FULL"
 	}

@@ -108,11 +108,8 @@ func (b *Binder) inline(inside *Binder, m *schema.Module, def *syntax.CreateFunc
 	if err != nil {
 		return nil, err
 	}
-	if len(before.Computes) == 0 {
-		return b.named(r, columns, m.Name, f.Columns, maybe)
-	}
 	src, err := b.named(r, columns, m.Name, f.Columns, maybe)
-	if err == nil {
+	if err == nil && len(before.Computes) > 0 {
 		src.Rel = &JoinRel{Kind: "INNER", X: before, Y: r}
 	}
 	return src, err

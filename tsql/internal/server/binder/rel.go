@@ -85,8 +85,6 @@ type JoinRel struct {
 	X, Y Rel
 	On   []*Node
 	Hint string // "LOOP", "HASH", "MERGE" or ""
-	// swapped says that y stands before x in the text: a RIGHT JOIN.
-	swapped bool
 }
 
 func (j *JoinRel) visit(made, read *Set) {

@@ -249,7 +249,7 @@ func (x *cursorPlanner) plan(c *Cursor) (bool, error) {
 		}
 	}
 	root, codes, err := x.p.planned(x.out.Rel, all)
-	if e, ok := err.(*fault.Error); ok && e.Number == 8622 && x.dynamic { //nolint:errorlint // it is never wrapped
+	if x.dynamic && impossible(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -270,9 +270,7 @@ func (x *cursorPlanner) plan(c *Cursor) (bool, error) {
 		c.keys = append(c.keys, k)
 		at += len(list)
 	}
-	again, codes, err := x.p.planned(x.byKey(x.out.Rel), nodes)
-	c.again = again
-	_ = codes // the columns are computed of the same slots
+	c.again, _, err = x.p.planned(x.byKey(x.out.Rel), nodes) // the columns are computed of the same slots
 	return true, err
 }
 

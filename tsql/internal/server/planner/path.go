@@ -34,12 +34,7 @@ func (p *planner) paths(t *binder.TableRel, q request) ([]*physical, error) {
 	if t.Exact != nil {
 		return []*physical{p.exactly(t, q)}, nil
 	}
-	columns := map[int]int{}
-	for ordinal, slot := range t.Slots {
-		if slot >= 0 {
-			columns[slot] = ordinal
-		}
-	}
+	columns := placesOf(t.Slots)
 	conds, startup := splitStartup(q.conds, binder.Made(t))
 	var found []sarg
 	for i, n := range conds {

@@ -27,7 +27,7 @@ func systemKey(o *binder.SystemRel, conds []*binder.Node) (column int, equals *b
 		}
 		for i, n := range conds {
 			found := sargs(n, i, map[int]int{o.Slots[column]: column})
-			if len(found) == 1 && found[0].op == "=" && independent(found[0].values[0], placesOf(o)) {
+			if len(found) == 1 && found[0].op == "=" && independent(found[0].values[0], placesOf(o.Slots)) {
 				return column, found[0].values[0]
 			}
 		}
@@ -36,9 +36,9 @@ func systemKey(o *binder.SystemRel, conds []*binder.Node) (column int, equals *b
 }
 
 // placesOf are the places of the columns by slot.
-func placesOf(o *binder.SystemRel) map[int]int {
+func placesOf(slots []int) map[int]int {
 	out := map[int]int{}
-	for i, slot := range o.Slots {
+	for i, slot := range slots {
 		if slot >= 0 {
 			out[slot] = i
 		}

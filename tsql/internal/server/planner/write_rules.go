@@ -41,7 +41,7 @@ func (p *planner) rules(bound *binder.Rules) (*rules, error) {
 	if u := p.compiled[bound]; u != nil {
 		return u, nil
 	}
-	u := &rules{Rules: bound, defaults: map[int]execute.Expr{}}
+	u := &rules{Rules: bound}
 	if p.compiled == nil {
 		p.compiled = map[*binder.Rules]*rules{}
 	}
