@@ -64,9 +64,9 @@ func (d Definition[I, O]) Implement(fn func(ctx context.Context, input I) (O, er
 	return d.withEntry()
 }
 
-// WithRetry returns the definition with a retry policy and timeouts for all calls through it. They take the place of the
-// worker's policy (ActivityRetry in worker.Options), and those of a call (orchestration.WithRetry) take theirs. In either
-// case a Timeout, StartTimeout or RunTimeout of 0 keeps the value before. An invalid policy panics.
+// WithRetry returns the definition with a retry policy and timeouts for all calls through it. They take the place of
+// the worker's policy (ActivityRetry in worker.Options), and those of a call (orchestration.WithRetry) take theirs. In
+// either case a Timeout, StartTimeout or RunTimeout of 0 keeps the value before. An invalid policy panics.
 //
 // What counts is the definition that the orchestration calls. So put the policy of a declared activity at its
 // declaration; at what [Definition.Implement] returns it has no effect on calls through the declaration.
