@@ -179,3 +179,17 @@ func keysOf(list []session.Touch) Keys {
 	}
 	return k
 }
+
+// Work is how much a server has done since it started.
+type Work struct {
+	// Requests are batches and calls.
+	Requests int
+	// Statements are those executed, in functions too; IF, WHILE, SET and EXEC are statements.
+	Statements int
+	// Commits are those for which SQL Server writes its log to the disk: of transactions that changed a table that other
+	// sessions can see.
+	Commits int
+}
+
+// Work returns how much the server has done since it started.
+func (s *Server) Work() Work { return Work(s.sessions.Work()) }

@@ -72,6 +72,7 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 		return signal{kind: jump, label: st.Label.Value}, nil
 	}
 	s.at, a.at = stmt, stmt
+	s.server.statements.Add(1)
 	if err := s.point(); err != nil {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}

@@ -46,6 +46,9 @@ type Server struct {
 	globals   globals
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
+
+	requests, statements, commits atomic.Int64 // since the server started
+
 	observer  schedule.Observer // never nil
 	plans     Plans
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
@@ -164,4 +167,13 @@ type output struct {
 	err  error     // the first error of the sink: the client is gone
 	// redefined is the clause WITH RESULT SETS that the sets must follow; nil without one.
 	redefined *redefinition
+}
+
+// Work is how much the server has done since it started: requests, statements (each IF, SET and EXEC is one), and
+// commits of transactions that changed a table.
+type Work struct{ Requests, Statements, Commits int }
+
+// Work returns what the server has done.
+func (v *Server) Work() Work {
+	return Work{Requests: int(v.requests.Load()), Statements: int(v.statements.Load()), Commits: int(v.commits.Load())}
 }

@@ -123,6 +123,7 @@ func (s *Session) Execute(ctx context.Context, r request.Request, sink request.S
 		defer func() { s.cancel = nil }()
 	}
 	s.requests++
+	s.server.requests.Add(1)
 	s.touched.begin()
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
 	defer func() { s.ctx, s.out = context.Background(), output{} }()

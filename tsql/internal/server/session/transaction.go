@@ -111,7 +111,9 @@ func (s *Session) adopt(name string) {
 
 func (s *Session) commitStore() {
 	s.server.scheduler.Yield(s.id, schedule.Point{Kind: "commit"})
-	s.store.Commit()
+	if s.store.Commit() {
+		s.server.commits.Add(1)
+	}
 }
 
 // beginTransaction is BEGIN TRANSACTION.

@@ -29,6 +29,7 @@ type transaction struct {
 	owner    lock.Owner
 	writer   writer
 	wrote    bool
+	logged   bool // wrote to a table that others can see
 	log      []change
 	snapshot snapshot // of SNAPSHOT isolation
 	whole    []whole  // tables that are locked as a whole
@@ -83,9 +84,11 @@ func (s *Session) TransactionID() int64 {
 	return s.tx.id
 }
 
-// Commit makes the transaction's changes permanent and lets its locks go.
-func (s *Session) Commit() {
+// Commit makes the transaction's changes permanent and lets its locks go. It reports whether the server would have to
+// write its log to the disk: whether a table that others can see has changed.
+func (s *Session) Commit() (logged bool) {
 	tx, e := s.tx, s.engine
+	logged = tx.logged || len(tx.defined) > 0
 	if tx.wrote || len(tx.defined) > 0 {
 		e.commits++
 		tx.writer.commit = e.commits
@@ -98,6 +101,7 @@ func (s *Session) Commit() {
 		e.garbage = append(e.garbage, batch{commit: e.commits, changes: tx.log})
 	}
 	s.finish()
+	return logged
 }
 
 // Rollback undoes the transaction's changes and lets its locks go.

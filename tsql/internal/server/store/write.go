@@ -347,6 +347,7 @@ func (st *Statement) put(t *Table, row *Row, values []Value, keys []string) {
 		return
 	}
 	st.tx.wrote = true
+	st.tx.logged = st.tx.logged || !t.Private
 	v.writer = &st.tx.writer
 	st.tx.log = append(st.tx.log, c)
 }

@@ -1,0 +1,97 @@
+package mssql_test
+
+import (
+	"testing"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/tsql/tsqltest"
+)
+
+// costs is what calls cost the server.
+type costs struct {
+	RoundTrips, Statements, Commits, IndexRows int
+}
+
+// cost is what calls cost that only this crowd makes.
+func (c *crowd) cost(calls func()) (costs, tsqltest.Keys) {
+	c.t.Helper()
+	before := c.server.Work()
+	written := c.server.CountKeys(calls).Where(func(k tsqltest.KeyCount) bool { return k.Access == "write" })
+	after := c.server.Work()
+	return costs{
+		RoundTrips: after.Requests - before.Requests, Statements: after.Statements - before.Statements,
+		Commits: after.Commits - before.Commits, IndexRows: written.Total(),
+	}, written
+}
+
+// TestCostOfFiveActivities counts what an orchestration of five activities side by side costs: a start, a poll that
+// claims its first turn, the turn that schedules the activities and claims them, their acknowledgement, which claims
+// the last turn, and that turn.
+func TestCostOfFiveActivities(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, true)
+	params := provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: provider.Know(provider.CodeName{Name: "Order"}, provider.CodeName{Name: "Order", Version: "1.0.0"})}}
+	for range 5 {
+		params.Work = append(params.Work, provider.FetchWorkParams{LockTimeout: lease, Known: known("Pay")})
+	}
+	c.fiveActivities("first", params) // registers the code
+	got, written := c.cost(func() { c.fiveActivities("second", params) })
+	t.Logf("%+v\n%v", got, written)
+	most := costs{RoundTrips: 5, Statements: 200, Commits: 6, IndexRows: 95}
+	if got.RoundTrips > most.RoundTrips || got.Statements > most.Statements || got.Commits > most.Commits || got.IndexRows > most.IndexRows {
+		t.Errorf("%+v, want at most %+v", got, most)
+	}
+	idle, _ := c.cost(func() {
+		taken, err := c.Claim(t.Context(), params)
+		ok(t, err)
+		if taken.Turn != nil || len(taken.Work) > 0 {
+			t.Errorf("an empty store has %+v", taken)
+		}
+	})
+	t.Logf("%+v", idle)
+	if idle.RoundTrips != 1 || idle.Statements > 15 || idle.Commits > 0 || idle.IndexRows > 0 {
+		t.Errorf("an empty poll costs %+v, want at most 15 statements", idle)
+	}
+}
+
+// fiveActivities runs an orchestration.
+func (c *crowd) fiveActivities(instance string, params provider.ClaimParams) {
+	ctx := c.t.Context()
+	_, err := c.StartInstance(ctx, provider.StartOrchestrationItem{Instance: instance, Orchestration: "Order", ExecutionID: 1})
+	ok(c.t, err)
+	claimed, err := c.Claim(ctx, params)
+	ok(c.t, err)
+
+	turn := provider.AckOrchestrationParams{LockToken: claimed.Turn.LockToken, ExecutionID: 1, Metadata: running()}
+	turn.HistoryDelta = append(turn.HistoryDelta, provider.Event{EventID: 1, Kind: provider.OrchestrationStarted{Name: "Order"}})
+	for id := uint64(2); id < 7; id++ {
+		turn.HistoryDelta = append(turn.HistoryDelta, provider.Event{EventID: id, Kind: provider.ActivityScheduled{Name: "Pay"}})
+		turn.WorkerItems = append(turn.WorkerItems, provider.ActivityExecuteItem{Instance: instance, ExecutionID: 1, ID: id, Name: "Pay"})
+	}
+	claimed, err = c.AckTurnAndClaim(ctx, turn, params)
+	ok(c.t, err)
+
+	var acks []provider.WorkAck
+	for i, w := range claimed.Work {
+		acks = append(acks, provider.WorkAck{
+			LockToken: w.LockToken, Completion: provider.ActivityCompletedItem{Instance: instance, ExecutionID: 1, ID: uint64(i) + 2, Result: "1"},
+		})
+	}
+	outcomes, claimed, err := c.AckWorkAndClaim(ctx, acks, params)
+	ok(c.t, err)
+	for _, err := range outcomes {
+		ok(c.t, err)
+	}
+	if len(outcomes) != 5 || claimed.Turn == nil || len(claimed.Turn.Item.Messages) != 5 {
+		c.t.Fatalf("acknowledged %d activities and claimed %+v", len(outcomes), claimed)
+	}
+
+	turn = provider.AckOrchestrationParams{LockToken: claimed.Turn.LockToken, ExecutionID: 1}
+	for id := uint64(7); id < 12; id++ {
+		turn.HistoryDelta = append(turn.HistoryDelta, provider.Event{EventID: id, Kind: provider.ActivityCompleted{Result: "1"}})
+	}
+	turn.HistoryDelta = append(turn.HistoryDelta, provider.Event{EventID: 12, Kind: provider.OrchestrationCompleted{Output: "5"}})
+	turn.Metadata.Status = new(provider.StatusCompleted)
+	_, err = c.AckTurnAndClaim(ctx, turn, params)
+	ok(c.t, err)
+}
