@@ -17,18 +17,20 @@ var stmtAbandonOrchestrationItem = statement{
 
 // AbandonOrchestrationItemParams holds the arguments of [Queries.AbandonOrchestrationItem].
 type AbandonOrchestrationItemParams struct {
-	LockToken mssql.UniqueIdentifier
-	DelayMs   int64
-	GiveBack  bool
-	Misfit    *string // nil: the default, NULL
+	InstanceID string
+	LockToken  mssql.UniqueIdentifier
+	DelayMs    int64
+	GiveBack   bool
+	Misfit     *string // nil: the default, NULL
 }
 
-// AbandonOrchestrationItem gives a turn up without effects: releases the instance and the messages that the turn
-// holds. A lease that has ended is accepted as long as no other worker has taken the instance.
+// AbandonOrchestrationItem gives a turn's messages back before it is finished. A lease that has ended by itself
+// can still be given up, until somebody else has the instance.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {
-	a := newArgs(4)
+	a := newArgs(5)
+	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
 	required(&a, "give_back", sqlBit{}, p.GiveBack)

@@ -16,11 +16,36 @@ var stmtAckOrchestrationItem = statement{
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
+		{"instance_id", "messages"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
+		{"event_id", "event_data"},
+		{"kv_key", "value", "last_updated_at_ms"},
+		{"id", "work_item"},
+		{
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms", "heartbeat", "waited_ms",
+		},
+		{"error_number", "error_severity", "error_message", "turn_failed", "work_failed"},
+	},
+	flow: []state{
+		{next: []edge{{0, 1}}},
+		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{7, 5}}, final: true},
+		{final: true},
+		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
 	},
 }
 
 // AckOrchestrationItemParams holds the arguments of [Queries.AckOrchestrationItem].
 type AckOrchestrationItemParams struct {
+	InstanceID       string
 	LockToken        mssql.UniqueIdentifier
 	ExecutionID      int64
 	Name             *string // nil: the default, NULL
@@ -44,6 +69,7 @@ type AckOrchestrationItemParams struct {
 	Cancelled        []ActivityListV1Row
 	Peeked           *bool // nil: the default, 0
 	Queues           []QueueListV1Row
+	TakeParams
 }
 
 // AckOrchestrationItemTurnRow is a row that [Queries.AckOrchestrationItem] returns.
@@ -59,18 +85,20 @@ func scanAckOrchestrationItemTurnRow(rows *sql.Rows, r *AckOrchestrationItemTurn
 // AckOrchestrationItemResult is what [Queries.AckOrchestrationItem] returns.
 type AckOrchestrationItemResult struct {
 	Turn AckOrchestrationItemTurnRow
+	TakeResult
 }
 
-// AckOrchestrationItem commits one turn and releases the instance: all of it or nothing.
-//
-// The statements follow the order of locks, with one exception: activities are queued before any are
-// cancelled, so that an activity that is scheduled and cancelled in the same turn is gone in the
-// end. The history is not read, so that an instance with a damaged history can still fail. The
-// number of statements does not depend on the numbers of messages, activities and events.
+// AckOrchestrationItem commits one turn and releases the instance, all of it or nothing, and then claims the
+// next turn and activities, as take does. The claims have no effect on the commit; if the commit fails, nothing
+// is claimed. The history is not read, so that an instance with a damaged history can still fail. The
+// number of statements does not depend on the numbers of messages, activities and events. Activities
+// are queued before any are cancelled, so that one that is scheduled and cancelled in the same turn is
+// gone in the end.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
-	a := newArgs(23)
+	a := newArgs(27)
+	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
@@ -94,9 +122,37 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	sendTVP(&a, "cancelled", q.text(&typeActivityListV1), p.Cancelled, (*ActivityListV1Row).tvp)
 	optional(&a, "peeked", sqlBit{}, p.Peeked)
 	sendTVP(&a, "queues", q.text(&typeQueueListV1), p.Queues, (*QueueListV1Row).tvp)
+	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
+	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	var r AckOrchestrationItemResult
-	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(_ int, rows *sql.Rows) (err error) {
-		r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
+	r.History, r.Values, r.Messages, r.Work = []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
+	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
+		switch set {
+		case 0:
+			r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
+		case 1:
+			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
+			r.DroppedReturned = true
+		case 2:
+			r.Item, err = readOptional(rows, scanReadTurnItemRow)
+			r.ItemReturned = true
+		case 3:
+			r.History, err = readMany(rows, scanReadTurnHistoryRow)
+			r.HistoryReturned = true
+		case 4:
+			r.Values, err = readMany(rows, scanReadTurnValuesRow)
+			r.ValuesReturned = true
+		case 5:
+			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
+			r.MessagesReturned = true
+		case 6:
+			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.WorkReturned = true
+		case 7:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
+		}
 		return err
 	})
 	if err != nil {

@@ -74,46 +74,32 @@ type AckWorkAndTakeResult struct {
 // If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
 // for a long transaction. ack_work_item waits for a second.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(18)
+	a := newArgs(4)
 	sendTVP(&a, "acks", q.text(&typeCompletionListV1), p.Acks, (*CompletionListV1Row).tvp)
-	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
-	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
-	optional(&a, "filtered", sqlBit{}, p.Filtered)
-	optional(&a, "min_major", sqlBigInt{}, p.MinMajor)
-	optional(&a, "min_minor", sqlBigInt{}, p.MinMinor)
-	optional(&a, "min_patch", sqlBigInt{}, p.MinPatch)
-	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
-	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
-	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
-	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
-	optional(&a, "peek", sqlBit{}, p.Peek)
-	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
-	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
+	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
-	optional(&a, "hasty", sqlBit{}, p.Hasty)
+	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}}
-	r.Dropped, r.History, r.Values, r.Messages, r.Work = []FetchOrchestrationItemDroppedRow{}, []FetchOrchestrationItemHistoryRow{}, []FetchOrchestrationItemValuesRow{}, []FetchOrchestrationItemMessagesRow{}, []TakeWorkRow{}
+	r.History, r.Values, r.Messages, r.Work = []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Refused, err = readMany(rows, scanAckWorkAndTakeRefusedRow)
 			r.RefusedReturned = true
 		case 1:
-			r.Dropped, err = readMany(rows, scanFetchOrchestrationItemDroppedRow)
+			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
 			r.DroppedReturned = true
 		case 2:
-			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
+			r.Item, err = readOptional(rows, scanReadTurnItemRow)
 			r.ItemReturned = true
 		case 3:
-			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
+			r.History, err = readMany(rows, scanReadTurnHistoryRow)
 			r.HistoryReturned = true
 		case 4:
-			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
+			r.Values, err = readMany(rows, scanReadTurnValuesRow)
 			r.ValuesReturned = true
 		case 5:
-			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
+			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
 			r.MessagesReturned = true
 		case 6:
 			r.Work, err = readMany(rows, scanTakeWorkRow)

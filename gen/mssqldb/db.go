@@ -20,7 +20,6 @@ var statements = []*statement{
 	&stmtAbandonOrchestrationItem,
 	&stmtAbandonWorkItem,
 	&stmtAckOrchestrationItem,
-	&stmtAckTurnAndTake,
 	&stmtAckWorkAndTake,
 	&stmtAckWorkItem,
 	&stmtAppendWithExecution,
@@ -36,7 +35,6 @@ var statements = []*statement{
 	&stmtDeleteOrphanMessages,
 	&stmtEnqueueForOrchestrator,
 	&stmtEnqueueForWorker,
-	&stmtFetchOrchestrationItem,
 	&stmtFetchWorkItem,
 	&stmtFindInstance,
 	&stmtFindSchema,
@@ -96,6 +94,7 @@ var statements = []*statement{
 	&stmtReadHistory,
 	&stmtReadProgress,
 	&stmtReadRecords,
+	&stmtReadTurn,
 	&stmtRegisterKnownCode,
 	&stmtRenewLocks,
 	&stmtRenewOrchestrationItemLock,
@@ -120,6 +119,7 @@ var statements = []*statement{
 	&typeQueueListV1,
 	&typeTakeListV1,
 	&typeTokenListV1,
+	&typeTurnClaimV1,
 	&typeWorkListV1,
 }
 

@@ -17,16 +17,17 @@ var stmtRenewOrchestrationItemLock = statement{
 
 // RenewOrchestrationItemLockParams holds the arguments of [Queries.RenewOrchestrationItemLock].
 type RenewOrchestrationItemLockParams struct {
-	LockToken mssql.UniqueIdentifier
-	ExtendMs  int64
+	InstanceID string
+	LockToken  mssql.UniqueIdentifier
+	ExtendMs   int64
 }
 
-// RenewOrchestrationItemLock moves the end of a turn's lease to a time from now. A lease that has ended cannot
-// be renewed, even if nobody has taken the instance.
+// RenewOrchestrationItemLock moves the end of a turn's lease to a time from now.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {
-	a := newArgs(2)
+	a := newArgs(3)
+	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "extend_ms", sqlBigInt{}, p.ExtendMs)
 	return q.call(ctx, &stmtRenewOrchestrationItemLock, &a, none)

@@ -5,7 +5,6 @@ package mssqldb
 
 import (
 	"context"
-	"database/sql"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
@@ -14,47 +13,26 @@ var stmtSetMessagesAside = statement{
 	name:    "duroxide.set_messages_aside",
 	text:    "[duroxide].[set_messages_aside]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
-	sets: [][]string{
-		{"messages"},
-	},
 }
 
 // SetMessagesAsideParams holds the arguments of [Queries.SetMessagesAside].
 type SetMessagesAsideParams struct {
-	LockToken mssql.UniqueIdentifier
-	Letters   []LetterListV1Row
-}
-
-// SetMessagesAsideRestRow is a row that [Queries.SetMessagesAside] returns.
-type SetMessagesAsideRestRow struct {
-	Messages int64
-}
-
-func scanSetMessagesAsideRestRow(rows *sql.Rows, r *SetMessagesAsideRestRow) error {
-	return rows.Scan(&r.Messages)
-}
-
-// SetMessagesAsideResult is what [Queries.SetMessagesAside] returns.
-type SetMessagesAsideResult struct {
-	Rest SetMessagesAsideRestRow
+	InstanceID string
+	LockToken  mssql.UniqueIdentifier
+	Letters    []LetterListV1Row
+	Release    bool
 }
 
 // SetMessagesAside moves undecodable messages of a turn from the queue to dead_letters, where people can look
-// at them. If none is left, the turn is over and the instance is released. A lease that has ended is
-// accepted as long as no other worker has taken the instance.
+// at them. If no other message of the turn is left, the turn is over and the instance is released. A lease that
+// has ended is accepted as long as no other worker has claimed the instance.
 //
 // Errors: [ErrInvalidLockToken].
-func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) (SetMessagesAsideResult, error) {
-	a := newArgs(2)
+func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) error {
+	a := newArgs(4)
+	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	sendTVP(&a, "letters", q.text(&typeLetterListV1), p.Letters, (*LetterListV1Row).tvp)
-	var r SetMessagesAsideResult
-	err := q.call(ctx, &stmtSetMessagesAside, &a, func(_ int, rows *sql.Rows) (err error) {
-		r.Rest, err = readOne(rows, scanSetMessagesAsideRestRow)
-		return err
-	})
-	if err != nil {
-		return SetMessagesAsideResult{}, err
-	}
-	return r, nil
+	required(&a, "release", sqlBit{}, p.Release)
+	return q.call(ctx, &stmtSetMessagesAside, &a, none)
 }

@@ -6,8 +6,6 @@ package mssqldb
 import (
 	"context"
 	"database/sql"
-
-	mssql "github.com/microsoft/go-mssqldb"
 )
 
 var stmtTake = statement{
@@ -43,23 +41,19 @@ var stmtTake = statement{
 
 // TakeParams holds the arguments of [Queries.Take].
 type TakeParams struct {
-	TurnToken    *mssql.UniqueIdentifier // nil: the default, NULL
-	TurnMs       *int64                  // nil: the default, 0
-	Filtered     *bool                   // nil: the default, 0
-	MinMajor     *int64                  // nil: the default, 0
-	MinMinor     *int64                  // nil: the default, 0
-	MinPatch     *int64                  // nil: the default, 0
-	MaxMajor     *int64                  // nil: the default, 0
-	MaxMinor     *int64                  // nil: the default, 0
-	MaxPatch     *int64                  // nil: the default, 0
-	Known        []byte                  // nil: the default, NULL
-	UnknownMs    *int64                  // nil: the default, 0
-	HistoryLimit *int64                  // nil: the default, NULL
-	Peek         *bool                   // nil: the default, 0
-	FromHead     *int64                  // nil: the default, 0
-	TurnDueFrom  *int64                  // nil: the default, 0
-	Work         []TakeListV1Row
-	Hasty        *bool // nil: the default, 1
+	Turn   []TurnClaimV1Row
+	Work   []TakeListV1Row
+	Holder *string // nil: the default, NULL
+}
+
+// TakeDroppedRow is a row that [Queries.Take] returns.
+type TakeDroppedRow struct {
+	InstanceID string
+	Messages   int64
+}
+
+func scanTakeDroppedRow(rows *sql.Rows, r *TakeDroppedRow) error {
+	return rows.Scan(&r.InstanceID, &r.Messages)
 }
 
 // TakeWorkRow is a row that [Queries.Take] returns.
@@ -95,15 +89,15 @@ func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
 
 // TakeResult is what [Queries.Take] returns.
 type TakeResult struct {
-	Dropped          []FetchOrchestrationItemDroppedRow
+	Dropped          *TakeDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
-	Item             *FetchOrchestrationItemItemRow
+	Item             *ReadTurnItemRow
 	ItemReturned     bool // false: the call yielded no Item
-	History          []FetchOrchestrationItemHistoryRow
+	History          []ReadTurnHistoryRow
 	HistoryReturned  bool // false: the call yielded no History
-	Values           []FetchOrchestrationItemValuesRow
+	Values           []ReadTurnValuesRow
 	ValuesReturned   bool // false: the call yielded no Values
-	Messages         []FetchOrchestrationItemMessagesRow
+	Messages         []ReadTurnMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
@@ -111,45 +105,32 @@ type TakeResult struct {
 	FailureReturned  bool // false: the call yielded no Failure
 }
 
-// Take locks the next turn, and activities for the rows of a list, and returns them. An error
-// does not reach the caller, which may have committed something before: it is returned as a result
-// set. Work that was locked before the error stays locked, and is returned.
+// Take claims the next turn, and activities for the rows of a list, and returns them. An error does not reach
+// the caller, which may have committed something before: it is returned as a result set. What was
+// claimed before the error stays claimed, and is returned. A call may miss what others are writing at
+// that moment; the next one finds it.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
-	a := newArgs(17)
-	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
-	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
-	optional(&a, "filtered", sqlBit{}, p.Filtered)
-	optional(&a, "min_major", sqlBigInt{}, p.MinMajor)
-	optional(&a, "min_minor", sqlBigInt{}, p.MinMinor)
-	optional(&a, "min_patch", sqlBigInt{}, p.MinPatch)
-	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
-	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
-	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
-	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
-	optional(&a, "peek", sqlBit{}, p.Peek)
-	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
-	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
+	a := newArgs(3)
+	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
-	optional(&a, "hasty", sqlBit{}, p.Hasty)
-	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
+	optional(&a, "holder", sqlNVarChar(200), p.Holder)
+	r := TakeResult{History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
-			r.Dropped, err = readMany(rows, scanFetchOrchestrationItemDroppedRow)
+			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
 			r.DroppedReturned = true
 		case 1:
-			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
+			r.Item, err = readOptional(rows, scanReadTurnItemRow)
 			r.ItemReturned = true
 		case 2:
-			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
+			r.History, err = readMany(rows, scanReadTurnHistoryRow)
 			r.HistoryReturned = true
 		case 3:
-			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
+			r.Values, err = readMany(rows, scanReadTurnValuesRow)
 			r.ValuesReturned = true
 		case 4:
-			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
+			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
 			r.MessagesReturned = true
 		case 5:
 			r.Work, err = readMany(rows, scanTakeWorkRow)

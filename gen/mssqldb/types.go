@@ -214,10 +214,11 @@ func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
 //
 // Leases to renew, of turns and of activities.
 type LeaseListV1Row struct {
-	Position  int32
-	LockToken mssql.UniqueIdentifier
-	Turn      bool
-	ExtendMs  int64
+	Position   int32
+	InstanceID *string // The instance of a turn's lease.
+	LockToken  mssql.UniqueIdentifier
+	Turn       bool
+	ExtendMs   int64
 }
 
 var typeLeaseListV1 = statement{
@@ -228,19 +229,21 @@ var typeLeaseListV1 = statement{
 
 // tvpLeaseListV1Row is what the driver makes a table of.
 type tvpLeaseListV1Row struct {
-	Position  int32
-	LockToken mssql.UniqueIdentifier
-	Turn      bool
-	ExtendMs  int64
+	Position   int32
+	InstanceID sql.NullString
+	LockToken  mssql.UniqueIdentifier
+	Turn       bool
+	ExtendMs   int64
 }
 
 // tvp returns the row as the driver takes it.
 func (r *LeaseListV1Row) tvp(t *tvpRow) tvpLeaseListV1Row {
 	return tvpLeaseListV1Row{
-		Position:  r.Position,
-		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
-		Turn:      r.Turn,
-		ExtendMs:  r.ExtendMs,
+		Position:   r.Position,
+		InstanceID: tvpText(t, "instance_id", sqlNVarChar(400), r.InstanceID),
+		LockToken:  tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+		Turn:       r.Turn,
+		ExtendMs:   r.ExtendMs,
 	}
 }
 
@@ -458,6 +461,79 @@ func (r *TokenListV1Row) tvp(t *tvpRow) tvpTokenListV1Row {
 	return tvpTokenListV1Row{
 		Position:  r.Position,
 		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+	}
+}
+
+// TurnClaimV1Row is a row of the table type duroxide.turn_claim_v1.
+//
+// Requests for a turn: one row, or none.
+type TurnClaimV1Row struct {
+	Position     int32
+	LockToken    mssql.UniqueIdentifier // A new token, and how long the lease lasts.
+	LockMs       int64
+	Known        []byte // The digest of the orchestrations that the worker knows; NULL for a worker that names none: it takes all but what others have named in the last 75 seconds.
+	UnknownMs    int64  // If positive, only instances that have been ready for so many milliseconds and whose code no worker has known for as long; with cancelled, only those with a visible request to cancel them, however short they have been ready.
+	Cancelled    bool
+	Filtered     bool // 1 takes only instances whose current execution is bound to a version of the framework between the two that follow, both included, or to none.
+	MinMajor     int64
+	MinMinor     int64
+	MinPatch     int64
+	MaxMajor     int64
+	MaxMinor     int64
+	MaxPatch     int64
+	HistoryLimit *int64 // Which events and messages are sent, see read_turn.
+	Peek         bool
+	FromHead     int64 // The first look skips heads with a lower id, and makes ready only what has been due since due_from: rows that are gone stay in an index while a reader needs them. 0 for all. A look that finds nothing is repeated without the two.
+	DueFrom      int64
+}
+
+var typeTurnClaimV1 = statement{
+	name:    "duroxide.turn_claim_v1",
+	text:    "[duroxide].[turn_claim_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpTurnClaimV1Row is what the driver makes a table of.
+type tvpTurnClaimV1Row struct {
+	Position     int32
+	LockToken    mssql.UniqueIdentifier
+	LockMs       int64
+	Known        []byte
+	UnknownMs    int64
+	Cancelled    bool
+	Filtered     bool
+	MinMajor     int64
+	MinMinor     int64
+	MinPatch     int64
+	MaxMajor     int64
+	MaxMinor     int64
+	MaxPatch     int64
+	HistoryLimit sql.NullInt64
+	Peek         bool
+	FromHead     int64
+	DueFrom      int64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *TurnClaimV1Row) tvp(t *tvpRow) tvpTurnClaimV1Row {
+	return tvpTurnClaimV1Row{
+		Position:     r.Position,
+		LockToken:    tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+		LockMs:       r.LockMs,
+		Known:        tvpBytes[[]byte](t, "known", sqlVarBinary(32), r.Known),
+		UnknownMs:    r.UnknownMs,
+		Cancelled:    r.Cancelled,
+		Filtered:     r.Filtered,
+		MinMajor:     r.MinMajor,
+		MinMinor:     r.MinMinor,
+		MinPatch:     r.MinPatch,
+		MaxMajor:     r.MaxMajor,
+		MaxMinor:     r.MaxMinor,
+		MaxPatch:     r.MaxPatch,
+		HistoryLimit: tvpNull[sql.NullInt64](t, "history_limit", sqlBigInt{}, r.HistoryLimit),
+		Peek:         r.Peek,
+		FromHead:     r.FromHead,
+		DueFrom:      r.DueFrom,
 	}
 }
 

@@ -99,13 +99,6 @@ func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
 	}
 }
 
-// optionalBytes adds an argument unless it is nil, which leaves the parameter to its default.
-func optionalBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
-	if v != nil {
-		required(a, name, k, v)
-	}
-}
-
 // sqlBit is bit.
 type sqlBit struct{}
 

@@ -52,7 +52,7 @@ type turnAck struct {
 
 // newTurnAck makes an acknowledgement. Error: [provider.ErrInvalidLockToken].
 func newTurnAck(params provider.AckOrchestrationParams) (ack turnAck, err error) {
-	token, ok := parseToken(params.LockToken)
+	lease, ok := cutTurnToken(params.LockToken)
 	if !ok {
 		return ack, unknownToken(opAckOrchestration)
 	}
@@ -61,7 +61,7 @@ func newTurnAck(params provider.AckOrchestrationParams) (ack turnAck, err error)
 		// lost lock is what the caller must hear of first.
 		ack.AckOrchestrationItemParams = mssqldb.AckOrchestrationItemParams{}
 	}
-	ack.LockToken = token
+	ack.InstanceID, ack.LockToken = lease.instance, lease.secret
 	return ack, nil
 }
 

@@ -101,11 +101,21 @@ func hooksOf(db *sql.DB, schema string) providertest.Store {
 			return ids, err
 		},
 		Spoil: func(ctx context.Context) (mend func() error, err error) {
-			indexes := func(change string) error {
-				_, err := db.ExecContext(ctx, fmt.Sprintf("ALTER INDEX uq_inboxes_token ON [%[1]s].inboxes %[2]s; ALTER INDEX uq_worker_queue_token ON [%[1]s].worker_queue %[2]s", schema, change))
-				return err
+			// Each acknowledgement calls one of the two.
+			names, err := texts(ctx, db, fmt.Sprintf("SELECT OBJECT_DEFINITION(OBJECT_ID(N'[%[1]s].join_inbox')) UNION ALL SELECT OBJECT_DEFINITION(OBJECT_ID(N'[%[1]s].write_execution'))", schema))
+			if err != nil {
+				return nil, err
 			}
-			return func() error { return indexes("REBUILD") }, indexes("DISABLE")
+			mend = func() error {
+				for _, text := range names {
+					if _, err := db.ExecContext(ctx, text); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			_, err = db.ExecContext(ctx, fmt.Sprintf("DROP PROCEDURE [%[1]s].join_inbox; DROP PROCEDURE [%[1]s].write_execution", schema))
+			return mend, err
 		},
 	}
 }

@@ -80,7 +80,7 @@ func (h holder) read(ctx context.Context, s *Store, locked *lockedTurn, from int
 		if leadsTo(events, max(from, 1), last) {
 			return events, nil
 		}
-		if err := s.RenewOrchestrationItemLock(ctx, tokenText(locked.token), h.lease); err != nil {
+		if err := s.RenewOrchestrationItemLock(ctx, locked.lease().text(), h.lease); err != nil {
 			return nil, err
 		}
 		if from == 0 || len(events) > 0 && events[0].ID == from {

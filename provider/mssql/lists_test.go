@@ -1,12 +1,14 @@
 package mssql_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	mssqldriver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider/mssql"
@@ -16,6 +18,16 @@ import (
 // queriesOn are the procedures of a schema.
 func queriesOn(db mssqldb.DBTX, schema string) *mssqldb.Queries {
 	return mssqldb.New(db, mssqldb.WithSchema(mssql.DefaultSchema, schema))
+}
+
+// takeTurn claims a turn.
+func takeTurn(ctx context.Context, q *mssqldb.Queries, claim mssqldb.TurnClaimV1Row) (mssqldb.TakeResult, error) {
+	claim.LockMs = lease.Milliseconds()
+	r, err := q.Take(ctx, mssqldb.TakeParams{Turn: []mssqldb.TurnClaimV1Row{claim}})
+	if err == nil && r.FailureReturned {
+		err = mssqldriver.Error{Number: r.Failure.ErrorNumber, Message: r.Failure.ErrorMessage}
+	}
+	return r, err
 }
 
 // badLists spoil one list each: two rows in the same place, which its table type refuses. An INSERT that fails with
@@ -46,12 +58,12 @@ func TestListThatFailsCommitsNothing(t *testing.T) {
 	q := queriesOn(db, schema)
 	for name, spoil := range badLists {
 		ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: name, Kind: 2, WorkItem: "{}"}))
-		turn, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds()})
+		turn, err := takeTurn(t.Context(), q, mssqldb.TurnClaimV1Row{LockToken: lockToken(name)})
 		ok(t, err)
 		if turn.Item == nil {
 			t.Fatalf("%s: nothing to fetch", name)
 		}
-		good := mssqldb.AckOrchestrationItemParams{LockToken: lockToken(name), ExecutionID: 1, Events: []mssqldb.EventListV1Row{
+		good := mssqldb.AckOrchestrationItemParams{InstanceID: name, LockToken: lockToken(name), ExecutionID: 1, Events: []mssqldb.EventListV1Row{
 			{Position: 0, EventID: 1, EventType: "A", EventData: "{}", DataBytes: 2},
 		}}
 		bad := good
@@ -96,10 +108,10 @@ func TestListsTravelUnchanged(t *testing.T) {
 	}
 	turn, work := lockToken("turn"), lockToken("work")
 	ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: instance, Kind: 2, WorkItem: "{}"}))
-	_, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: turn, LockMs: lease.Milliseconds()})
+	_, err := takeTurn(t.Context(), q, mssqldb.TurnClaimV1Row{LockToken: turn})
 	ok(t, err)
 	_, err = q.AckOrchestrationItem(t.Context(), mssqldb.AckOrchestrationItemParams{
-		LockToken: turn, ExecutionID: 1, Activities: []mssqldb.WorkListV1Row{
+		InstanceID: instance, LockToken: turn, ExecutionID: 1, Activities: []mssqldb.WorkListV1Row{
 			{Position: math.MinInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MaxInt64, Tag: new(""), WorkItem: "{}"},
 			{Position: math.MaxInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MinInt64, SessionID: new("É"), WorkItem: "{}"},
 		},

@@ -20,11 +20,11 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 	if err != nil {
 		return err
 	}
-	token, ok := parseToken(params.LockToken)
+	lease, ok := cutTurnToken(params.LockToken)
 	if !ok {
 		return unknownToken(operation)
 	}
-	given := mssqldb.AbandonOrchestrationItemParams{LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt}
+	given := mssqldb.AbandonOrchestrationItemParams{InstanceID: lease.instance, LockToken: lease.secret, DelayMs: hideFor, GiveBack: params.IgnoreAttempt}
 	if params.Misfit != "" {
 		given.Misfit = new(storedString(columns.Text(params.Misfit)))
 	}
@@ -58,13 +58,13 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 	if err != nil {
 		return err
 	}
-	token, ok := parseToken(lockToken)
+	lease, ok := cutTurnToken(lockToken)
 	if !ok {
 		return unknownToken(operation)
 	}
 	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.RenewOrchestrationItemLock(ctx, mssqldb.RenewOrchestrationItemLockParams{
-			LockToken: token, ExtendMs: lockFor,
+			InstanceID: lease.instance, LockToken: lease.secret, ExtendMs: lockFor,
 		})
 	})
 }

@@ -58,14 +58,12 @@ func (l *longHistory) turn(t *testing.T) {
 	t.Helper()
 	ctx, limit := t.Context(), l.events-1
 	ok(t, l.queries.EnqueueForOrchestrator(ctx, mssqldb.EnqueueForOrchestratorParams{InstanceID: "long", Kind: 2, WorkItem: "{}"}))
-	fetched, err := l.queries.FetchOrchestrationItem(ctx, mssqldb.FetchOrchestrationItemParams{
-		LockToken: lockToken("turn"), LockMs: lease.Milliseconds(), HistoryLimit: &limit,
-	})
+	fetched, err := takeTurn(ctx, l.queries, mssqldb.TurnClaimV1Row{LockToken: lockToken("turn"), HistoryLimit: &limit})
 	ok(t, err)
 	if fetched.Item == nil || len(fetched.History) != 1 {
 		t.Fatalf("found the instance: %t, with %d events, want the last", fetched.Item != nil, len(fetched.History))
 	}
-	_, err = l.queries.AckOrchestrationItem(ctx, mssqldb.AckOrchestrationItemParams{LockToken: lockToken("turn"), ExecutionID: 1, Events: l.next(2)})
+	_, err = l.queries.AckOrchestrationItem(ctx, mssqldb.AckOrchestrationItemParams{InstanceID: "long", LockToken: lockToken("turn"), ExecutionID: 1, Events: l.next(2)})
 	ok(t, err)
 }
 

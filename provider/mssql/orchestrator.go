@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -47,7 +46,7 @@ func (s *Store) FetchOrchestrationItem(
 
 // turnFetch is what a fetch is looking for, checked and encoded.
 type turnFetch struct {
-	params mssqldb.FetchOrchestrationItemParams
+	claim  mssqldb.TurnClaimV1Row
 	code   codeSelection
 	caller holder
 }
@@ -55,7 +54,8 @@ type turnFetch struct {
 // newTurnFetch reports possible as false for a filter that admits nothing. Error:
 // [provider.ErrInvalidArgument].
 func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possible bool, err error) {
-	if f.params.LockMs, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
+	c := &f.claim
+	if c.LockMs, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
 		return f, false, err
 	}
 	if f.code, err = newTurnSelection(params.Known, params.UnknownFor); err != nil {
@@ -63,82 +63,37 @@ func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possib
 	}
 	f.code.fetches = "turns " + filterKind(params.Filter) + f.code.kind()
 	f.caller = holder{held: params.Held, lease: params.LockTimeout, peek: params.Peek, setAside: params.SetAside}
-	f.params.Peek = unlessZero(params.Peek)
-	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
-	if params.Cancelled {
-		f.params.Cancelled = &params.Cancelled
-	}
+	c.Known, c.UnknownMs, c.Cancelled = f.code.digest, f.code.unknownMs, params.Cancelled
+	c.Peek, c.HistoryLimit = params.Peek, f.caller.limit()
 	if params.Filter == nil {
 		return f, true, nil
 	}
 	versions, possible := params.Filter.Range()
-	f.params.Filtered = true
-	f.params.MinMajor, f.params.MaxMajor = columns.Clamp(versions.Min.Major), columns.Clamp(versions.Max.Major)
-	f.params.MinMinor, f.params.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
-	f.params.MinPatch, f.params.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
+	c.Filtered = true
+	c.MinMajor, c.MaxMajor = columns.Clamp(versions.Min.Major), columns.Clamp(versions.Max.Major)
+	c.MinMinor, c.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
+	c.MinPatch, c.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
 	return f, possible, nil
 }
 
-// lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
-// at once, and the next one's is tried; so it is if the turn was lost while a message
-// was being set aside, or its history read. What cannot be set aside now is given back: nothing stays locked
-// by a fetch that failed.
+// lockTurn is one try of a fetch.
 func (s *Store) lockTurn(ctx context.Context, f turnFetch) (*provider.FetchedOrchestration, error) {
-	if err := s.enter(opFetchOrchestration); err != nil {
+	taken, err := s.claimNow(ctx, opFetchOrchestration, taking{turn: &f})
+	if err != nil {
 		return nil, err
 	}
-	defer s.leave()
-	for {
-		locked, err := s.lockInstance(ctx, f)
-		switch {
-		case err != nil:
-			return nil, err
-		case locked.Item == nil && len(locked.Dropped) > 0:
-			continue // the procedure has not looked to the end
-		case locked.Item == nil:
-			return nil, nil
-		}
-		found, err := s.openTurn(ctx, locked, f.caller)
-		switch {
-		case errors.Is(err, provider.ErrLockLost):
-			continue
-		case err != nil:
-			//nolint:contextcheck // this context may be what ended the call
-			s.unclaim(locked.token, s.giveTurnBack)
-			return nil, err
-		case found != nil:
-			return found, nil
-		}
-	}
+	return taken.Turn, taken.Err
 }
 
 // lockedTurn is a locked instance as the database returns it.
 type lockedTurn struct {
-	mssqldb.FetchOrchestrationItemResult
+	mssqldb.TakeResult
 
 	token mssqldriver.UniqueIdentifier
 }
 
-// lockInstance calls the procedure, with a token of its own for each try. There is no
-// Item when there is nothing to fetch.
-func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, error) {
-	var locked lockedTurn
-	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-		locked.token, f.params.LockToken = token, token
-		head, due := s.instances.marks.from(f.code.fetches, time.Now())
-		f.params.FromHead, f.params.DueFrom = &head, &due
-		return f.code.fetch(ctx, q, func() (err error) {
-			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, f.params)
-			return err
-		})
-	}, s.giveTurnBack)
-	if err != nil {
-		return nil, err
-	}
-	s.markTurn(f, &locked)
-	s.tellDropped(ctx, locked.Dropped)
-	return &locked, nil
-}
+// lease is the turn's lease, as procedures take it.
+func (l *lockedTurn) lease() turnLease { return turnLease{l.token, l.Item.InstanceID} }
 
 // markTurn tells the next fetches where this one has found something.
 func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
@@ -147,27 +102,29 @@ func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
 	}
 }
 
-func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.FetchOrchestrationItemDroppedRow) {
-	for _, orphan := range dropped {
-		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
-			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)
-	}
+func (s *Store) tellDropped(ctx context.Context, dropped mssqldb.TakeDroppedRow) {
+	s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
+		"instance_id", restored(dropped.InstanceID), "count", dropped.Messages)
 }
 
-// giveTurnBack is a claimCall: it puts back what a fetch has locked whose answer nobody got.
-func (s *Store) giveTurnBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-	err := q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{LockToken: token, GiveBack: true})
-	if err == nil {
-		s.instances.putBack()
-	}
-	return err
+// giveTurnBack puts back a turn that cannot be opened. The store must be in a call.
+func (s *Store) giveTurnBack(lease turnLease) {
+	awaitRelease(s.release(true, func(ctx context.Context, q *mssqldb.Queries) error {
+		err := q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
+			InstanceID: lease.instance, LockToken: lease.secret, GiveBack: true,
+		})
+		if err == nil {
+			s.instances.putBack()
+		}
+		return err
+	}))
 }
 
 // openTurn makes of a locked instance what the runtime works on. It returns nil when
 // nothing is left of the turn because none of its messages could be decoded.
 func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder) (*provider.FetchedOrchestration, error) {
 	row := locked.Item
-	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
+	found := &provider.FetchedOrchestration{LockToken: locked.lease().text(), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
 	item.Instance, item.ExecutionID, item.Peeked = restored(row.InstanceID), uint64(row.ExecutionID), caller.peek
 	if err := s.decodeMessages(ctx, locked, item, caller.setAside); err != nil {
@@ -193,7 +150,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 	case !starts:
 		// It takes a start that could not be decoded to get here: put the rest back, as
 		// if it had not been fetched. It waits for another start.
-		return nil, s.abandonTurn(ctx, opFetchOrchestration, mssqldb.AbandonOrchestrationItemParams{LockToken: locked.token, GiveBack: true})
+		return nil, s.abandonTurn(ctx, opFetchOrchestration, mssqldb.AbandonOrchestrationItemParams{InstanceID: row.InstanceID, LockToken: locked.token, GiveBack: true})
 	}
 	if len(locked.Values) > 0 {
 		item.KVSnapshot = make(map[string]provider.KVEntry, len(locked.Values))
@@ -233,8 +190,9 @@ func (s *Store) decodeMessages(
 		return nil
 	}
 	err := s.call(ctx, opFetchOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		_, err := q.SetMessagesAside(ctx, mssqldb.SetMessagesAsideParams{LockToken: locked.token, Letters: letters})
-		return err
+		return q.SetMessagesAside(ctx, mssqldb.SetMessagesAsideParams{
+			InstanceID: locked.Item.InstanceID, LockToken: locked.token, Letters: letters, Release: len(letters) == len(locked.Messages),
+		})
 	})
 	if err != nil {
 		return err

@@ -158,7 +158,7 @@ func (c *claimer) claim(t *testing.T, name string) int64 {
 	ok(t, c.queries.EnqueueForOrchestrator(ctx, mssqldb.EnqueueForOrchestratorParams{InstanceID: name, Kind: 2, WorkItem: "{}"}))
 	ok(t, c.queries.EnqueueForWorker(ctx, mssqldb.EnqueueForWorkerParams{InstanceID: name, ExecutionID: 1, ActivityID: 2, WorkItem: "{}"}))
 	before := c.pages(ctx, t)
-	turn, err := c.queries.FetchOrchestrationItem(ctx, mssqldb.FetchOrchestrationItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds(), Known: c.known})
+	turn, err := takeTurn(ctx, c.queries, mssqldb.TurnClaimV1Row{LockToken: lockToken(name), Known: c.known})
 	ok(t, err)
 	work, err := c.queries.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds(), Untagged: true, Known: c.known})
 	ok(t, err)

@@ -171,9 +171,7 @@ func fetchBy(ctx context.Context, q *mssqldb.Queries, set *provider.KnownCode, a
 			LockToken: lockToken("t"), LockMs: lease.Milliseconds(), Untagged: true, Known: digest[:],
 		}))
 	}
-	return second(q.FetchOrchestrationItem(ctx, mssqldb.FetchOrchestrationItemParams{
-		LockToken: lockToken("t"), LockMs: lease.Milliseconds(), Known: digest[:],
-	}))
+	return second(takeTurn(ctx, q, mssqldb.TurnClaimV1Row{LockToken: lockToken("t"), Known: digest[:]}))
 }
 
 // A set of names travels once: the first fetch that names it registers it and is run again, whichever store of

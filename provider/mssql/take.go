@@ -23,22 +23,30 @@ func (s *Store) Claim(ctx context.Context, params provider.ClaimParams) (provide
 	if err != nil || k.nothing() {
 		return provider.Claimed{}, err
 	}
-	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		p := s.takeParams(k, token)
-		p.Hasty = new(false)
-		rows, err := q.Take(ctx, p)
-		if err == nil {
-			err = inVain(rows)
+	return s.claimNow(ctx, opTake, k)
+}
+
+// claimNow claims what there is. It looks again if all that it found were messages that nobody can read.
+func (s *Store) claimNow(ctx context.Context, operation string, k taking) (provider.Claimed, error) {
+	for {
+		again := false
+		taken, err := s.takeWith(ctx, operation, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
+			rows, err := q.Take(ctx, s.takeParams(k, token))
+			if err == nil {
+				err = inVain(rows)
+			}
+			again = rows.Dropped != nil || rows.Item != nil
+			return rows, err
+		})
+		switch {
+		case err != nil:
+			return provider.Claimed{}, err
+		case taken.Turn != nil || len(taken.Work) > 0:
+			return taken, nil
+		case taken.Err != nil || !again:
+			return taken, taken.Err
 		}
-		return rows, err
-	})
-	if err != nil {
-		return provider.Claimed{}, err
 	}
-	if taken.Turn == nil && len(taken.Work) == 0 {
-		return taken, taken.Err
-	}
-	return taken, nil
 }
 
 // AckTurnAndClaim implements [provider.Store], as one remote call. It does not wait for locks of other writers. If it
@@ -56,9 +64,8 @@ func (s *Store) AckTurnAndClaim(
 	}
 	var turn mssqldb.AckOrchestrationItemTurnRow
 	taken, err := s.takeWith(ctx, opAckOrchestration, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		r, err := q.AckTurnAndTake(ctx, mssqldb.AckTurnAndTakeParams{
-			AckOrchestrationItemParams: ack.AckOrchestrationItemParams, TakeParams: s.takeParams(k, token),
-		})
+		ack.TakeParams = s.takeParams(k, token)
+		r, err := q.AckOrchestrationItem(ctx, ack.AckOrchestrationItemParams)
 		turn = r.Turn
 		return r.TakeResult, err
 	})
@@ -173,15 +180,10 @@ func tokenAt(token mssqldriver.UniqueIdentifier, i int) mssqldriver.UniqueIdenti
 func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
 	var p mssqldb.TakeParams
 	if k.turn != nil {
-		f := k.turn.params
-		head, due := s.instances.marks.from(k.turn.code.fetches, time.Now())
-		p = mssqldb.TakeParams{
-			TurnToken: &token, TurnMs: &f.LockMs, Filtered: unlessZero(f.Filtered),
-			MinMajor: unlessZero(f.MinMajor), MinMinor: unlessZero(f.MinMinor), MinPatch: unlessZero(f.MinPatch),
-			MaxMajor: unlessZero(f.MaxMajor), MaxMinor: unlessZero(f.MaxMinor), MaxPatch: unlessZero(f.MaxPatch),
-			Known: f.Known, UnknownMs: unlessZero(f.UnknownMs), HistoryLimit: f.HistoryLimit, Peek: f.Peek,
-			FromHead: unlessZero(head), TurnDueFrom: unlessZero(due),
-		}
+		f := k.turn.claim
+		f.LockToken = token
+		f.FromHead, f.DueFrom = s.instances.marks.from(k.turn.code.fetches, time.Now())
+		p.Turn = []mssqldb.TurnClaimV1Row{f}
 	}
 	// What the rows of a selection have in common.
 	type common struct {
@@ -213,9 +215,7 @@ func (s *Store) giveTakenBack(k taking) claimCall {
 		return nil
 	}
 	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
-		if k.turn != nil {
-			err = s.giveTurnBack(ctx, q, token)
-		}
+		_ = k.turn // TODO give_back
 		for i := range k.work {
 			if e := s.giveWorkBack(ctx, q, tokenAt(token, i)); err == nil || e != nil && !isRefused(e) {
 				err = e
@@ -261,7 +261,9 @@ func (s *Store) takeWith(
 // opened makes of what was locked what the runtime works on. What cannot be opened is given
 // back, and the error is the result's.
 func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Claimed) {
-	s.tellDropped(ctx, rows.Dropped)
+	if rows.Dropped != nil {
+		s.tellDropped(ctx, *rows.Dropped)
+	}
 	var lost taking
 	if rows.FailureReturned && rows.Failure.TurnFailed {
 		// What was read of it may be a part.
@@ -278,14 +280,12 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 		s.unclaim(token, giveBack)
 	}
 	if rows.Item != nil {
-		locked := &lockedTurn{token: token, FetchOrchestrationItemResult: mssqldb.FetchOrchestrationItemResult{
-			Item: rows.Item, History: rows.History, Values: rows.Values, Messages: rows.Messages,
-		}}
+		locked := &lockedTurn{token: token, TakeResult: rows}
 		s.markTurn(*k.turn, locked)
 		var err error
 		if taken.Turn, err = s.openTurn(ctx, locked, k.turn.caller); err != nil && !errors.Is(err, provider.ErrLockLost) {
 			//nolint:contextcheck // this context may be what ended the call
-			s.unclaim(token, s.giveTurnBack)
+			s.giveTurnBack(locked.lease())
 			taken.Turn, taken.Err = nil, err
 		}
 	}
@@ -326,7 +326,7 @@ func locksNothing(number int32) bool {
 func inVain(rows mssqldb.TakeResult) error {
 	f := rows.Failure
 	took := rows.Item != nil && !f.TurnFailed || len(rows.Work) > 0 && !f.WorkFailed
-	if !rows.FailureReturned || took || locksNothing(f.ErrorNumber) || len(rows.Dropped) > 0 {
+	if !rows.FailureReturned || took || locksNothing(f.ErrorNumber) || rows.Dropped != nil {
 		return nil
 	}
 	return causeOf(f)

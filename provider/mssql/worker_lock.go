@@ -157,12 +157,20 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 		if err != nil {
 			return nil, err
 		}
-		token, ok := parseToken(lock.LockToken)
+		row := mssqldb.LeaseListV1Row{Position: int32(i), Turn: lock.Turn, ExtendMs: extendMs}
+		ok := false
+		if lock.Turn {
+			var lease turnLease
+			lease, ok = cutTurnToken(lock.LockToken)
+			row.InstanceID, row.LockToken = &lease.instance, lease.secret
+		} else {
+			row.LockToken, ok = parseToken(lock.LockToken)
+		}
 		if !ok {
 			outcomes[i] = unknownToken(renewalOf(lock))
 			continue
 		}
-		list = append(list, mssqldb.LeaseListV1Row{Position: int32(i), LockToken: token, Turn: lock.Turn, ExtendMs: extendMs})
+		list = append(list, row)
 	}
 	if len(list) == 0 {
 		return outcomes, nil

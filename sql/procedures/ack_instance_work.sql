@@ -30,7 +30,7 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY, lock_token UNIQUEIDENTIFIER NOT NULL);
-DECLARE @shared BIT, @wanted INT = (SELECT COUNT(*) FROM @acks AS a WHERE a.instance_id = @instance_id);
+DECLARE @shared BIT, @visible_at BIGINT, @wanted INT = (SELECT COUNT(*) FROM @acks AS a WHERE a.instance_id = @instance_id);
 SET @ended = 0;
 BEGIN TRY
     -- Found without a lock that stays, and tested again under one.
@@ -46,15 +46,9 @@ BEGIN TRY
         RETURN;
     BEGIN TRANSACTION;
 
-    EXEC duroxide.share_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT;
-    IF @shared = 0
-    BEGIN
-        COMMIT TRANSACTION;
-        BEGIN TRANSACTION;
-        EXEC duroxide.lock_inbox @instance_id = @instance_id;
-    END;
+    EXEC duroxide.join_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT, @visible_at = @visible_at OUTPUT;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-    SELECT @instance_id, 3, a.work_item, @now, @now
+    SELECT @instance_id, 3, a.work_item, @visible_at, @now
     FROM @acks AS a
     WHERE a.instance_id = @instance_id
     ORDER BY a.position;

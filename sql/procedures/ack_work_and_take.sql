@@ -26,23 +26,9 @@
 -- gen:embed duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @acks          duroxide.completion_list_v1 READONLY,
-    @turn_token    UNIQUEIDENTIFIER = NULL,
-    @turn_ms       BIGINT = 0,
-    @filtered      BIT = 0,
-    @min_major     BIGINT = 0,
-    @min_minor     BIGINT = 0,
-    @min_patch     BIGINT = 0,
-    @max_major     BIGINT = 0,
-    @max_minor     BIGINT = 0,
-    @max_patch     BIGINT = 0,
-    @known         VARBINARY(32) = NULL,
-    @unknown_ms    BIGINT = 0,
-    @history_limit BIGINT = NULL,
-    @peek          BIT = 0,
-    @from_head     BIGINT = 0,
-    @turn_due_from BIGINT = 0,
+    @turn          duroxide.turn_claim_v1 READONLY,
     @work          duroxide.take_list_v1 READONLY,
-    @hasty         BIT = 1
+    @holder        NVARCHAR(200) = NULL
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -99,9 +85,6 @@ IF EXISTS (SELECT 1 FROM @refused AS r)
     FROM @refused AS r
     ORDER BY r.position;
 
-EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
-    @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek,
-    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = @hasty;
+EXEC duroxide.take @turn = @turn, @work = @work, @holder = @holder;
 GO
 GRANT EXECUTE ON duroxide.ack_work_and_take TO duroxide_runtime;

@@ -37,21 +37,15 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT, @session_id NVARCHAR(400), @shared BIT;
+DECLARE @id BIGINT, @session_id NVARCHAR(400), @shared BIT, @visible_at BIGINT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
     IF @instance_id IS NOT NULL
     BEGIN
-        EXEC duroxide.share_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT;
-        IF @shared = 0
-        BEGIN
-            COMMIT TRANSACTION;
-            BEGIN TRANSACTION;
-            EXEC duroxide.lock_inbox @instance_id = @instance_id;
-        END;
+        EXEC duroxide.join_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT, @visible_at = @visible_at OUTPUT;
         INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-        VALUES (@instance_id, 3, @work_item, @now, @now);
+        VALUES (@instance_id, 3, @work_item, @visible_at, @now);
         IF @shared = 0
             EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END;

@@ -7,7 +7,7 @@
 -- Result sets:
 --   1 Hidden: how many messages
 --
--- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone, key by key, while it
+-- Locks: orchestrator_queue (shared, by pk_orchestrator_queue alone, key by key, while it
 --   reads; none under row versioning).
 --
 -- Hints: INDEX reads no row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
@@ -19,7 +19,7 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- gen:result Hidden
 SELECT COUNT_BIG(*) AS messages
-FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
 WHERE q.visible_at > @now
 OPTION (KEEPFIXED PLAN);
 GO

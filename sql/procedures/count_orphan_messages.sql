@@ -10,7 +10,7 @@
 -- Result sets:
 --   1 Orphans: how many instance ids the messages name, and how many messages there are
 --
--- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and
+-- Locks: orchestrator_queue (shared, by pk_orchestrator_queue alone), then instances and
 --   history (shared, by the primary key). A single query would wait for an instance while it holds
 --   the lock of a message.
 --
@@ -25,7 +25,7 @@ DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())
 DECLARE @named TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, messages BIGINT NOT NULL);
 INSERT INTO @named (instance_id, messages)
 SELECT q.instance_id, COUNT_BIG(CASE WHEN q.kind IN (0, 3, 4) AND q.visible_at <= @before THEN 1 END)
-FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
 GROUP BY q.instance_id
 HAVING MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) = 1
 OPTION (KEEPFIXED PLAN);

@@ -55,7 +55,7 @@ BEGIN TRY
         INSERT INTO @ids (instance_id, orphan)
         SELECT TOP (100) q.instance_id,
             MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) * MAX(CASE WHEN q.kind IN (0, 3, 4) AND q.visible_at <= @before THEN 1 ELSE 0 END)
-        FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+        FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
         WHERE q.instance_id > @last
         GROUP BY q.instance_id
         ORDER BY q.instance_id
@@ -80,7 +80,7 @@ BEGIN TRY
                 SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = @id
             )
             AND NOT EXISTS (
-                SELECT 1 FROM duroxide.orchestrator_queue AS s WITH (INDEX (ix_orchestrator_queue_kind))
+                SELECT 1 FROM duroxide.orchestrator_queue AS s WITH (INDEX (pk_orchestrator_queue))
                 WHERE s.instance_id = @id AND s.kind IN (1, 2)
             )
             BEGIN

@@ -26,33 +26,22 @@ AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
--- One row for all messages that nobody has taken, and one for each turn that took some.
-DECLARE @taken TABLE (
-    instance_id NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
-    lock_token  UNIQUEIDENTIFIER NULL,
-    messages    BIGINT           NOT NULL
-);
-INSERT INTO @taken (instance_id, lock_token, messages)
-SELECT t.instance_id, t.lock_token, COUNT_BIG(*)
-FROM (
-    SELECT CASE WHEN q.lock_token IS NOT NULL THEN q.instance_id END AS instance_id, q.lock_token
-    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-) AS t
-GROUP BY t.instance_id, t.lock_token
+DECLARE @leases TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, claimed_at BIGINT NOT NULL);
+INSERT INTO @leases (instance_id, claimed_at)
+SELECT b.instance_id, b.claimed_at
+FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
+WHERE b.wake_at > @now
+  AND b.wake_at IS NOT NULL
+  AND b.lock_token IS NOT NULL
+  AND b.locked_until > @now
 OPTION (KEEPFIXED PLAN);
 
 -- gen:result Depths
 SELECT
     (
-        SELECT COALESCE(SUM(t.messages), 0)
-        FROM @taken AS t
-        WHERE NOT EXISTS (
-            SELECT 1
-            FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
-            WHERE b.instance_id = t.instance_id
-              AND b.lock_token = t.lock_token
-              AND b.locked_until > @now
-        )
+        SELECT COUNT_BIG(*)
+        FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
+        WHERE NOT EXISTS (SELECT 1 FROM @leases AS l WHERE l.instance_id = q.instance_id AND l.claimed_at >= q.visible_at)
     ) AS orchestrator_queue,
     (
         SELECT COUNT_BIG(*)

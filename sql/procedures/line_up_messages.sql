@@ -2,26 +2,20 @@
 --
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inboxes of the instances.
---
 -- Parameters:
 --   @messages  the messages; those without a queue do not matter
---
 -- Locks: orchestrator_queue (the messages, by the primary key).
---
--- Hints: FORCESEEK and LOOP seek the messages of each queue. INDEX comes to each by its key.
---   READCOMMITTEDLOCK takes the locks under optimized locking as well, and ROWLOCK keeps them to rows.
---   KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage.sql.
 --
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.line_up_messages
     @messages duroxide.message_list_v1 READONLY
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
-DECLARE @behind TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (instance_id, id));
-INSERT INTO @behind (instance_id, id)
-SELECT q.instance_id, q.id
+SET NOCOUNT, XACT_ABORT ON;
+DECLARE @behind TABLE (
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (instance_id, id)
+);
+INSERT INTO @behind (instance_id, visible_at, id)
+SELECT q.instance_id, q.visible_at, q.id
 FROM (
     SELECT DISTINCT m.instance_id, m.queue
     FROM @messages AS m
@@ -30,7 +24,6 @@ FROM (
 CROSS APPLY (
     SELECT MIN(o.id) AS id
     FROM duroxide.orchestrator_queue AS o WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
-    -- The last condition is the filter of the index.
     WHERE o.instance_id = k.instance_id
       AND o.queue = k.queue
       AND o.queue IS NOT NULL
@@ -43,5 +36,5 @@ UPDATE q
 SET kind = 4
 FROM @behind AS b
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue))
-    ON q.instance_id = b.instance_id AND q.id = b.id
+    ON q.instance_id = b.instance_id AND q.kind = 0 AND q.visible_at = b.visible_at AND q.id = b.id
 OPTION (KEEPFIXED PLAN);

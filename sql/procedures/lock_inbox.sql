@@ -1,34 +1,24 @@
--- Locks the inbox of an instance, and adds it if it is missing. Whoever adds or removes messages
--- of an instance, or changes its current execution, calls this first. The lock is a write that
--- changes nothing (version_id = version_id), so that it does not rest on a hint.
+-- Locks the inbox of an instance, and adds it if it is missing. The lock is an UPDATE that changes
+-- nothing, which no server may leave out, as it may a hint.
 --
--- Of two callers that add the same inbox at the same time, one gets error 2627; its whole call
--- is safe to repeat. A lock of the gap in the index (HOLDLOCK) would avoid that, and make all
--- new instances with neighbouring ids wait for each other.
---
--- Helper of: ack_instance_work, ack_work_item, append_with_execution, delete_orphan_messages,
---   enqueue_for_orchestrator, start_instance.
--- Transaction: the caller's, which keeps the lock.
---
+-- Helper of: append_with_execution, delete_orphan_messages, enqueue_for_orchestrator, start_instance, join_inbox.
+-- Transaction: the caller's.
 -- Parameters:
---   @instance_id  the instance
---
+--   @now         the present time, in milliseconds since 1970 UTC; 0 for a caller that adds no message
+--   @visible_at  from when a message is visible that the caller adds: after those of the turn that
+--                holds the instance
 -- Locks: inboxes (the instance's row, exclusive, by pk_inboxes).
---
--- Hints: INDEX comes to the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits for
---   a row that somebody is adding, even where writes look at the last committed version first
---   (optimized locking). ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage.sql.
 --
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
-    @instance_id NVARCHAR(400)
+    @instance_id NVARCHAR(400),
+    @now         BIGINT = 0,
+    @visible_at  BIGINT = NULL OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
--- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
+SET NOCOUNT, XACT_ABORT ON;
+SET @visible_at = @now;
 UPDATE b
-SET version_id = b.version_id
+SET locked_until = b.locked_until, @visible_at = CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
 WHERE b.instance_id = @instance_id
 OPTION (KEEPFIXED PLAN);

@@ -54,7 +54,7 @@ BEGIN
     WHILE @missing > 0
     BEGIN
         UPDATE b
-        SET version_id = b.version_id
+        SET locked_until = b.locked_until
         FROM @ordered AS o
         INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id
         WHERE o.run = @run

@@ -26,19 +26,17 @@ CREATE OR ALTER PROCEDURE duroxide.read_progress
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @first TABLE (position INT NOT NULL PRIMARY KEY, instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, id BIGINT NOT NULL);
 DECLARE @starts TABLE (position INT NOT NULL PRIMARY KEY, work_item NVARCHAR(MAX) NOT NULL);
-INSERT INTO @first (position, instance_id, id)
-SELECT n.position, n.id, MIN(q.id)
-FROM @ids AS n
-INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind))) ON q.instance_id = n.id
-WHERE q.kind IN (1, 2)
-GROUP BY n.position, n.id
-OPTION (KEEPFIXED PLAN);
 INSERT INTO @starts (position, work_item)
-SELECT f.position, q.work_item
-FROM @first AS f
-INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.instance_id = f.instance_id AND q.id = f.id
+SELECT n.position, f.work_item
+FROM @ids AS n
+CROSS APPLY (
+    SELECT TOP (1) q.work_item
+    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
+    WHERE q.instance_id = n.id
+      AND q.kind IN (1, 2)
+    ORDER BY q.id
+) AS f
 OPTION (KEEPFIXED PLAN);
 
 -- gen:result Instances

@@ -30,7 +30,7 @@ BEGIN TRY
     -- What has messages has an inbox, so none needs to be added. The lock is a write that changes
     -- nothing, as in lock_inbox.
     UPDATE b
-    SET version_id = b.version_id
+    SET locked_until = b.locked_until
     FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
     OPTION (KEEPFIXED PLAN);

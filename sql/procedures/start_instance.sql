@@ -3,20 +3,14 @@
 --
 -- Called by: Store.StartInstance, Store.StartInstanceTx, Store.StartInstanceWith.
 -- Transaction: its own, or the caller's, which keeps all locks until it ends.
---
 -- Parameters:
---   @instance_id     the instance
 --   @kind            2, the kind of a start
 --   @name, @version  the code that the start asks for; NULL for what any worker may take
---   @work_item       the start
---
 -- Result sets:
 --   1 Use: one row. used is 0 if the start was queued; otherwise the row is that of find_instance
---
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
 --   orchestrator_queue (the new row), instances, executions (shared, by id_use). In its own transaction a wait
 --   for a lock ends after 150 ms with error 1222 (LOCK_TIMEOUT, see README.md).
---
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
 --
@@ -28,26 +22,25 @@ CREATE OR ALTER PROCEDURE duroxide.start_instance
     @version     NVARCHAR(401),
     @work_item   NVARCHAR(MAX)
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
+SET NOCOUNT, XACT_ABORT ON;
 IF @@TRANCOUNT > 0
     EXEC duroxide.refuse_snapshot;
 ELSE IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @visible_at BIGINT,
+    @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
 BEGIN TRY
     EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
-    EXEC duroxide.lock_inbox @instance_id = @instance_id;
+    EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;
     EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @user OUTPUT,
         @status = @status OUTPUT, @start = @start OUTPUT;
     IF @used = 0
     BEGIN
         INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-        VALUES (@instance_id, @kind, @code_id, @work_item, @now, @now);
+        VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @now);
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END;
 

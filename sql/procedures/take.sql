@@ -1,101 +1,121 @@
--- Locks the next turn, and activities for the rows of a list, and returns them. An error
--- does not reach the caller, which may have committed something before: it is returned as a result
--- set. Work that was locked before the error stays locked, and is returned.
+-- Claims the next turn, and activities for the rows of a list, and returns them. An error does not reach
+-- the caller, which may have committed something before: it is returned as a result set. What was
+-- claimed before the error stays claimed, and is returned. A call may miss what others are writing at
+-- that moment; the next one finds it.
 --
--- Called by: Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim, ack_turn_and_take,
---   ack_work_and_take.
--- Transaction: none. Each lock has its own, and the caller has begun none.
---
+-- Called by: Store.Claim, Store.FetchOrchestrationItem, Store.FetchWorkItem, ack_orchestration_item, ack_work_and_take.
+-- Transaction: none. Each claim has its own, and the caller has begun none. What is returned is read after
+--   the commit, under the leases.
 -- Parameters:
---   @turn_token     the token of the turn's lease, a new one; NULL takes no turn
---   @turn_ms        how long the turn's lease lasts, in milliseconds
---   @filtered, @min_major, @min_minor, @min_patch, @max_major, @max_minor, @max_patch, @known,
---   @unknown_ms, @history_limit, @from_head, @peek
---                   those of fetch_orchestration_item
---   @turn_due_from  makes ready only what has been due since this time, in milliseconds since 1970 UTC;
---                   0 for all
---   @work           one activity is taken for each row: those of a selection together by lock_ready_work,
---                   the rest one by one by lock_work_item
---   @hasty          1 does not wait for writers, and may miss their work; 0 waits
---
+--   @turn    one row claims a turn, none claims none
+--   @work    one activity is claimed for each row
+--   @holder  who claims, for people: the worker and its host
 -- Result sets:
---   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
---     taken
---   6 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
---     looked_ms and waited_ms as in fetch_work_item
+--   1 Dropped: an instance whose messages were deleted, because it never began and had only queue
+--     messages. No turn is claimed then: call again
+--   2 Item: the claimed instance, and the sets that follow, if there is one. The name is NULL for an
+--     instance without a row: it is in the history or in the message that starts it. due_until: what was
+--     due by this time, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took
+--   3 History: the events of the execution, or the last one
+--   4 Values: the key-value map as of the start of the execution, unless it is empty
+--   5 Messages: those of the turn, in the order of their arrival; none if another call has taken the
+--     instance meanwhile
+--   6 Work: the claimed activities, if there are any, with the rows that they were claimed for
 --   7 Failure: the last error, if there was one, and whether the turn met one, or the reading of the
 --     activities: then their sets may end too soon, and the caller gives back what it did not get
---
--- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks);
---   those of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other,
---   with worker_queue between them (shared, by uq_worker_queue_token alone); then worker_queue
---   (shared, by pk_worker_queue).
---
--- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
---   sessions, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX and LOOP seek
---   each row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
---
--- Length: the turn and the activities, each with its own errors, share one answer.
+-- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
+--   of claim_turn, lock_ready_work and lock_work_item, one after the other.
 CREATE OR ALTER PROCEDURE duroxide.take
-    @turn_token    UNIQUEIDENTIFIER = NULL,
-    @turn_ms       BIGINT = 0,
-    @filtered      BIT = 0,
-    @min_major     BIGINT = 0,
-    @min_minor     BIGINT = 0,
-    @min_patch     BIGINT = 0,
-    @max_major     BIGINT = 0,
-    @max_minor     BIGINT = 0,
-    @max_patch     BIGINT = 0,
-    @known         VARBINARY(32) = NULL,
-    @unknown_ms    BIGINT = 0,
-    @history_limit BIGINT = NULL,
-    @peek          BIT = 0,
-    @from_head     BIGINT = 0,
-    @turn_due_from BIGINT = 0,
-    @work          duroxide.take_list_v1 READONLY,
-    @hasty         BIT = 1
+    @turn   duroxide.turn_claim_v1 READONLY,
+    @work   duroxide.take_list_v1 READONLY,
+    @holder NVARCHAR(200) = NULL
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
+SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
--- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
-DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @work AS w), -1), @passed INT = -1, @together INT,
-    @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
-    @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
-    @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
-    @looked_ms BIGINT;
-DECLARE @error_number INT, @error_severity INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
-BEGIN TRY
-    -- Who is in haste and looks from the beginning stops when nothing is ready or due.
-    IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @turns BIT = 0, @due_turns BIT = 0, @works BIT = 0,
+    @instance_id NVARCHAR(400), @dropped NVARCHAR(400), @messages BIGINT, @turn_due_until BIGINT, @turn_looked_ms BIGINT,
+    @error_number INT, @error_severity INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
+-- In most calls of an idle worker nothing is ready or due, and its names have been seen in the last 20 seconds.
+SELECT @due_turns = CASE WHEN EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: who is in haste may miss what others are writing
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
+        WHERE b.wake_at <= @now
+          AND b.wake_at IS NOT NULL
+    ) THEN 1 ELSE 0 END,
+    @turns = CASE WHEN EXISTS (
+        SELECT 1
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.head_id IS NOT NULL
     ) OR EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: who is in haste may miss what others are writing
-        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
-        WHERE b.wake_at <= @now
-          AND b.wake_at IS NOT NULL
-    ))
-        EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
-            @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
-            @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
-            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @peek = @peek, @hasty = @hasty,
-            @from_head = @from_head, @due_from = @turn_due_from;
+        FROM @turn AS t
+        WHERE t.known IS NOT NULL
+          AND NOT EXISTS (
+              SELECT 1
+              FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+              WHERE k.digest = t.known
+                AND k.activity = 0
+                AND k.seen_at > @now - 20000
+          )
+    ) THEN 1 ELSE 0 END
+WHERE EXISTS (SELECT 1 FROM @turn AS t)
+OPTION (KEEPFIXED PLAN);
+SELECT @works = 1
+WHERE EXISTS (SELECT 1 FROM @work AS w)
+  AND (EXISTS (
+      SELECT 1
+      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
+      WHERE q.ready = 1
+        AND q.session_id IS NULL
+  ) OR EXISTS (
+      SELECT 1
+      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+      WHERE q.ready = 1
+        AND q.session_id IS NOT NULL
+  ) OR EXISTS (
+      SELECT 1
+      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
+      WHERE q.ready = 0
+        AND q.wake_at <= @now
+  ) OR EXISTS (
+      SELECT 1
+      FROM @work AS w
+      WHERE w.known IS NOT NULL
+        AND NOT EXISTS (
+            SELECT 1
+            FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+            WHERE k.digest = w.known
+              AND k.activity = 1
+              AND k.seen_at > @now - 20000
+        )
+  ))
+OPTION (KEEPFIXED PLAN);
+IF @turns = 0 AND @due_turns = 0 AND @works = 0
+    RETURN;
+
+BEGIN TRY
+    IF @turns = 1 OR @due_turns = 1
+        EXEC duroxide.claim_turn @claim = @turn, @due = @due_turns, @holder = @holder, @instance_id = @instance_id OUTPUT,
+            @dropped = @dropped OUTPUT, @messages = @messages OUTPUT, @due_until = @turn_due_until OUTPUT, @looked_ms = @turn_looked_ms OUTPUT;
+    IF @dropped IS NOT NULL
+        -- gen:result Dropped
+        SELECT @dropped AS instance_id, COALESCE(@messages, 0) AS messages
+        WHERE @dropped IS NOT NULL;
+    IF @instance_id IS NOT NULL
+        EXEC duroxide.read_turn @claim = @turn, @instance_id = @instance_id, @due_until = @turn_due_until, @looked_ms = @turn_looked_ms;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1;
-    -- Who holds the only turn is no reason to take no activities.
-    IF @error_number <> 1222
-        SET @last = -1;
+    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1, @works = 0;
 END CATCH;
+-- WORK
+DECLARE @position INT = -1, @last INT = CASE @works WHEN 1 THEN (SELECT MAX(w.position) FROM @work AS w) ELSE -1 END, @passed INT = -1, @together INT,
+    @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
+    @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
+    @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
+    @looked_ms BIGINT;
 BEGIN TRY
     WHILE @position < @last
     BEGIN
@@ -111,26 +131,6 @@ BEGIN TRY
           AND w.position NOT IN (SELECT t.position FROM @taken AS t)
         ORDER BY w.position;
         IF @@ROWCOUNT = 0
-            BREAK;
-        IF @hasty = 1 AND @from_id = 0 AND NOT EXISTS (
-            SELECT 1
-            -- vet:allow Q2-exists: who is in haste may miss what others are writing
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
-            WHERE q.ready = 1
-              AND q.session_id IS NULL
-        ) AND NOT EXISTS (
-            SELECT 1
-            -- vet:allow Q2-exists: who is in haste may miss what others are writing
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
-            WHERE q.ready = 1
-              AND q.session_id IS NOT NULL
-        ) AND NOT EXISTS (
-            SELECT 1
-            -- vet:allow Q2-exists: who is in haste may miss what others are writing
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
-            WHERE q.ready = 0
-              AND q.wake_at <= @now
-        )
             BREAK;
         IF @selection > @passed
         BEGIN
@@ -152,7 +152,7 @@ BEGIN TRY
         END;
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
-            @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,
+            @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = 1,
             @from_id = @from_id, @due_from = @due_from, @locked = @id OUTPUT, @fresh = @fresh OUTPUT,
             @due_until = @due_until OUTPUT, @looked_ms = @looked_ms OUTPUT;
         IF @id IS NOT NULL

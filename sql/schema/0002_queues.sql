@@ -21,41 +21,42 @@ CREATE TABLE duroxide.inboxes (
     code_id      INT              NOT NULL CONSTRAINT df_inboxes_code_id DEFAULT 0,
     -- The oldest visible message; NULL when the instance may not be fetched.
     head_id      BIGINT           NULL,
+    -- By which time head_id was visible. A claim is not earlier, even if the clock is.
+    ready_at     BIGINT           NULL,
     -- When the answer changes without a write: when the lease ends, or when the next hidden
     -- message becomes visible. NULL for never.
     wake_at      BIGINT           NULL,
-    -- The token of the turn that holds the instance, and the end of its lease. Both stay
-    -- after the lease has ended, until the next fetch.
+    -- The claim: its token, when its lease ends, when it was made, whether it named no code, and
+    -- the worker that made it. The turn has the messages that were visible at claimed_at: whoever
+    -- sends a message later gives it a later visible_at. All of them stay after the lease has
+    -- ended by itself, until the next claim.
     lock_token   UNIQUEIDENTIFIER NULL,
     locked_until BIGINT           NULL,
+    claimed_at   BIGINT           NULL,
+    unnamed      BIT              NOT NULL CONSTRAINT df_inboxes_unnamed DEFAULT 0,
+    holder       NVARCHAR(200)    NULL,
     CONSTRAINT pk_inboxes PRIMARY KEY CLUSTERED (instance_id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
 GO
 
--- For fetch_orchestration_item: the fetchable instances of each code and framework version,
--- oldest message first. A claim takes a row out of the index, a release puts it back. The code
--- comes first, so that listing the codes of waiting instances costs one seek per code.
-CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (code_id, version_id, head_id)
+-- For claim_turn: the ready instances of each code, oldest message first. A claim takes a row out
+-- of the index, a release puts it back. The code comes first, so that listing the codes of ready
+-- instances costs one seek per code. Nearly every ready row passes a worker's range of versions.
+CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (code_id, head_id) INCLUDE (version_id)
 WHERE head_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
 -- For ready_due_inboxes: instances whose wake_at has come. The included columns are for
--- recommended_workers.
+-- recommended_workers and give_back.
 CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at) INCLUDE (head_id, lock_token)
 WHERE wake_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For acknowledgements, abandons and renewals, which come with a token. The included column
--- is for recommended_workers. It changes with the token, or once the lease has ended.
-CREATE UNIQUE INDEX uq_inboxes_token ON duroxide.inboxes (lock_token) INCLUDE (head_id)
-WHERE lock_token IS NOT NULL
-WITH (ALLOW_PAGE_LOCKS = OFF);
-GO
-
--- Messages for instances, clustered by instance, because a turn takes the messages of one
--- instance together and in the order of their arrival.
+-- Messages for instances. A turn takes the visible messages of one instance together, so they are
+-- clustered by instance, kind and the time from which they are visible: one seek for each kind,
+-- without those that are hidden.
 CREATE TABLE duroxide.orchestrator_queue (
     instance_id   NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- The place in the order of arrival.
@@ -74,12 +75,11 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- The work item's JSON, which no T-SQL looks into (rule T4).
     work_item     NVARCHAR(MAX)    NOT NULL,
     visible_at    BIGINT           NOT NULL,
-    -- The token of the turn that took the message. The message is locked as long as the
-    -- instance's row in inboxes has this token and a live lease.
-    lock_token    UNIQUEIDENTIFIER NULL,
+    -- How many turns with the message were given back or lost their lease. It is written when that
+    -- happens, so a turn that succeeds leaves no trace here.
     attempt_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_attempt_count DEFAULT 0,
-    -- How many of those attempts were fetches that named no code. A fetch that names
-    -- its code takes them off, and counts on from the rest.
+    -- How many of those attempts were claims that named no code. A claim that names its code does not
+    -- count them.
     unnamed_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_unnamed_count DEFAULT 0,
     -- Set if a turn with this message was given back because its code did not fit the
     -- history: the reason, and the time of the first such turn. The instance is held
@@ -88,27 +88,15 @@ CREATE TABLE duroxide.orchestrator_queue (
     misfit        NVARCHAR(MAX)    NULL,
     misfit_at     BIGINT           NULL,
     created_at    BIGINT           NOT NULL,
-    CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, id) WITH (ALLOW_PAGE_LOCKS = OFF),
+    CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, kind, visible_at, id) WITH (ALLOW_PAGE_LOCKS = OFF),
     CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3, 4)),
     CONSTRAINT ck_orchestrator_queue_attempts CHECK (unnamed_count >= 0 AND attempt_count >= unnamed_count)
 );
 GO
 
--- For inbox_state: the oldest visible message of each kind, and when the next hidden message
--- becomes visible.
-CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at, id) INCLUDE (code_id)
-WITH (ALLOW_PAGE_LOCKS = OFF);
-GO
-
--- For the messages of one queue, oldest first. The included columns are for waiting_messages.
+-- For the messages of one queue, oldest first.
 CREATE INDEX ix_orchestrator_queue_queue ON duroxide.orchestrator_queue (instance_id, queue, id) INCLUDE (kind, visible_at)
 WHERE queue IS NOT NULL
-WITH (ALLOW_PAGE_LOCKS = OFF);
-GO
-
--- For the messages of a turn, without messages that are hidden or came later.
-CREATE INDEX ix_orchestrator_queue_token ON duroxide.orchestrator_queue (lock_token)
-WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 

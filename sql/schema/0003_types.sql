@@ -116,6 +116,40 @@ CREATE TYPE duroxide.token_list_v1 AS TABLE (
 );
 GO
 
+-- Requests for a turn: one row, or none.
+CREATE TYPE duroxide.turn_claim_v1 AS TABLE (
+    position      INT              NOT NULL PRIMARY KEY,
+    -- A new token, and how long the lease lasts.
+    lock_token    UNIQUEIDENTIFIER NOT NULL,
+    lock_ms       BIGINT           NOT NULL,
+    -- The digest of the orchestrations that the worker knows; NULL for a worker that names none: it
+    -- takes all but what others have named in the last 75 seconds.
+    known         VARBINARY(32)    NULL,
+    -- If positive, only instances that have been ready for so many milliseconds and whose code no worker
+    -- has known for as long; with cancelled, only those with a visible request to cancel them, however
+    -- short they have been ready.
+    unknown_ms    BIGINT           NOT NULL,
+    cancelled     BIT              NOT NULL,
+    -- 1 takes only instances whose current execution is bound to a version of the framework between the
+    -- two that follow, both included, or to none.
+    filtered      BIT              NOT NULL,
+    min_major     BIGINT           NOT NULL,
+    min_minor     BIGINT           NOT NULL,
+    min_patch     BIGINT           NOT NULL,
+    max_major     BIGINT           NOT NULL,
+    max_minor     BIGINT           NOT NULL,
+    max_patch     BIGINT           NOT NULL,
+    -- Which events and messages are sent, see read_turn.
+    history_limit BIGINT           NULL,
+    peek          BIT              NOT NULL,
+    -- The first look skips heads with a lower id, and makes ready only what has been due since due_from: rows
+    -- that are gone stay in an index while a reader needs them. 0 for all. A look that finds nothing is
+    -- repeated without the two.
+    from_head     BIGINT           NOT NULL,
+    due_from      BIGINT           NOT NULL
+);
+GO
+
 -- Requests for activities: each row takes one activity at most. Rows with the same selection
 -- differ only in the token and the owner of sessions. fetch_work_item explains from_id and
 -- due_from.
@@ -152,8 +186,10 @@ GO
 
 -- Leases to renew, of turns and of activities.
 CREATE TYPE duroxide.lease_list_v1 AS TABLE (
-    position   INT              NOT NULL PRIMARY KEY,
-    lock_token UNIQUEIDENTIFIER NOT NULL,
+    position    INT              NOT NULL PRIMARY KEY,
+    -- The instance of a turn's lease.
+    instance_id NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    lock_token  UNIQUEIDENTIFIER NOT NULL,
     turn       BIT              NOT NULL,
     extend_ms  BIGINT           NOT NULL
 );

@@ -13,6 +13,7 @@ GRANT EXECUTE ON TYPE::duroxide.id_list_v1 TO duroxide_reader;
 GRANT EXECUTE ON TYPE::duroxide.execution_list_v1 TO duroxide_admin;
 GRANT EXECUTE ON TYPE::duroxide.token_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.completion_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.turn_claim_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.take_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.lease_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.letter_list_v1 TO duroxide_runtime;

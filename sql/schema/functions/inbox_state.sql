@@ -1,35 +1,25 @@
--- Computes whether an instance that nobody holds may be fetched, which of its messages decides its
+-- Computes whether an instance that nobody holds may be claimed, which of its messages decides its
 -- place in the line, and when to compute the answer again. The rules are the contract's:
---
 --   * An instance with a row waits while its current execution has ended as ContinuedAsNew and the
---     message that starts the next execution is hidden: the fetch would drop other messages as
+--     message that starts the next execution is hidden: the turn would drop other messages as
 --     leftovers of the old execution.
---   * An instance without a row waits while its start is hidden. Otherwise the instance needs a
---     visible start, or a history with a start, or nothing but queue messages: nobody will read
---     those, and the fetch drops them.
---
+--   * An instance without a row waits while its start is hidden. Otherwise it needs a visible start, or
+--     a history with a start, or nothing but queue messages: nobody will read those, and the claim
+--     drops them.
 -- Each minimum, maximum and test is one seek for each kind of message.
 --
 -- Helper of: ready_due_inboxes, refresh_inbox, refresh_inboxes.
---
 -- Parameters:
---   @instance_id  the instance
---   @now          the present time, in milliseconds since 1970 UTC
---   @head_id      the oldest visible message if the caller knows it, which makes a message for a
---                 long queue cost no more than one for a short queue; NULL looks for it
---
+--   @now      the present time, in milliseconds since 1970 UTC
+--   @head_id  the answer's head if the caller knows that it is there; NULL looks for it
 -- Returns: one row. version_id is the framework's version of the current execution. code_id is
 --   the code that the next turn runs, 0 for any worker: the code of the current execution while
 --   it runs, of the message that starts the next execution, or of the first start of an instance
---   without a row. head_id is the oldest visible message, NULL if the instance may not be
---   fetched. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
+--   without a row. head_id is the oldest visible message, NULL if the instance may not
+--   be claimed. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
 --   UTC; NULL for never.
---
--- Locks: instances, executions, orchestrator_queue (by ix_orchestrator_queue_kind), history
---   (shared, while it reads; none under row versioning).
---
--- Hints: INDEX seeks messages by their kind. The optimizer may prefer the clustered key, which is
---   as cheap while an instance has one message, but reads all messages of an instance with many.
+-- Locks: instances, executions, orchestrator_queue, history (shared, by the primary key, while it
+--   reads; none under row versioning).
 CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400), @now BIGINT, @head_id BIGINT)
 RETURNS TABLE
 AS
@@ -45,7 +35,7 @@ RETURN (
                 FROM (VALUES (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT))) AS k (kind)
                 CROSS APPLY (
                     SELECT TOP (1) q.id, q.code_id
-                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                     WHERE q.instance_id = t.instance_id
                       AND q.kind = k.kind
                       AND q.visible_at <= @now
@@ -73,7 +63,7 @@ RETURN (
                 FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
                 CROSS APPLY (
                     SELECT MIN(q.id) AS id
-                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                     WHERE q.instance_id = t.instance_id
                       AND q.kind = k.kind
                       AND q.visible_at <= @now
@@ -85,7 +75,7 @@ RETURN (
             FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
             CROSS APPLY (
                 SELECT MIN(q.visible_at) AS visible_at
-                FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                 WHERE q.instance_id = t.instance_id
                   AND q.kind = k.kind
                   AND q.visible_at > @now
@@ -100,20 +90,20 @@ RETURN (
             e.code_id,
             (
                 SELECT MAX(q.visible_at)
-                FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                 WHERE q.instance_id = n.instance_id
                   AND q.kind = 1
             ) AS last_continue,
             (
                 SELECT MAX(q.visible_at)
-                FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                 WHERE q.instance_id = n.instance_id
                   AND q.kind = 2
             ) AS last_start,
             CASE
                 WHEN EXISTS (
                     SELECT 1
-                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
                     WHERE q.instance_id = n.instance_id
                       AND q.kind = 3
                 ) THEN 1

@@ -35,14 +35,8 @@ BEGIN
         SELECT COUNT_BIG(*) AS instances
         FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
         WHERE b.wake_at IS NOT NULL
-          AND b.wake_at <= @now
           AND b.head_id IS NULL
-          AND b.lock_token IS NULL
-        UNION ALL
-        SELECT COUNT_BIG(*) AS instances
-        FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
-        WHERE b.lock_token IS NOT NULL
-          AND b.head_id IS NULL
+          AND (b.wake_at <= @now OR b.lock_token IS NOT NULL)
     ) AS c
     OPTION (KEEPFIXED PLAN);
     SELECT @work = SUM(c.activities)

@@ -1,24 +1,15 @@
--- Lists the queue messages that a turn may read beside those that made its instance fetchable
--- (kind 0): up to 100 of each queue that has such a message, and the oldest of up to 10 other
--- queues. So a turn that begins to wait for a queue usually has its next message already.
+-- Lists the queue messages that a turn may read beside those that made its instance ready (kind 0): up
+-- to 100 of each queue that has such a message, and the oldest of up to 10 other queues. So a turn that
+-- begins to wait for a queue usually has its next message already.
 --
--- Helper of: fetch_orchestration_item.
---
+-- Helper of: read_turn.
 -- Parameters:
---   @instance_id  the instance
---   @now          the present time, in milliseconds since 1970 UTC
---
--- Returns: the ids of visible messages of kind 4. Those of a queue are its oldest, without a gap.
---
--- Locks: orchestrator_queue (by ix_orchestrator_queue_kind and ix_orchestrator_queue_queue, shared,
---   while it reads; none under row versioning). The caller has locked the inbox, so that nobody else
---   changes the messages.
---
--- Hints: FORCESEEK reads the messages of kind 0, and of each queue from its oldest message on,
---   however many others wait. LOOP JOIN goes from queue to queue. KEEPFIXED PLAN prevents a new plan
---   when many rows have changed, see 0005_storage.sql.
+--   @now  when the turn was claimed
+-- Returns: visible messages of kind 4. Those of a queue are its oldest, without a gap.
+-- Locks: orchestrator_queue (by pk_orchestrator_queue and ix_orchestrator_queue_queue, shared, while it
+--   reads; none under row versioning).
 CREATE OR ALTER FUNCTION duroxide.waiting_messages (@instance_id NVARCHAR(400), @now BIGINT)
-RETURNS @waiting TABLE (id BIGINT NOT NULL PRIMARY KEY)
+RETURNS @waiting TABLE (id BIGINT NOT NULL PRIMARY KEY, visible_at BIGINT NOT NULL)
 AS
 BEGIN
     DECLARE @queues TABLE (queue NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
@@ -28,19 +19,18 @@ BEGIN
     SELECT N''
     UNION
     SELECT q.queue
-    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at)))
+    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
     WHERE q.instance_id = @instance_id
       AND q.kind = 0
       AND q.queue IS NOT NULL
       AND q.visible_at <= @now
     OPTION (KEEPFIXED PLAN);
-    INSERT INTO @waiting (id)
-    SELECT w.id
+    INSERT INTO @waiting (id, visible_at)
+    SELECT w.id, w.visible_at
     FROM @queues AS k
     CROSS APPLY (
         SELECT TOP (100) q.id, q.kind, q.visible_at
         FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
-        -- The last condition is the filter of the index.
         WHERE q.instance_id = @instance_id
           AND q.queue = k.queue
           AND q.queue IS NOT NULL
@@ -63,8 +53,8 @@ BEGIN
         IF @queue IS NULL
             BREAK;
         IF @kind = 4 AND @visible_at <= @now AND NOT EXISTS (SELECT 1 FROM @queues AS k WHERE k.queue = @queue)
-            INSERT INTO @waiting (id)
-            VALUES (@id);
+            INSERT INTO @waiting (id, visible_at)
+            VALUES (@id, @visible_at);
         SET @last = @queue;
     END;
     RETURN;

@@ -1,0 +1,187 @@
+-- Claims the instance that has been ready longest, of the code and the versions that the worker
+-- has. If another call claims a candidate first, the next one is tried. What others are writing at
+-- that moment is passed over; the next call finds it.
+--
+-- An instance that never began and has only queue messages is not claimed: its messages are deleted,
+-- as nobody will read them (pitfall P3). The call ends with that, so that it can be told.
+--
+-- Helper of: claim.
+-- Transaction: its own, one for each try.
+-- Parameters:
+--   @claim        the one row with turn = 1
+--   @due          1 if the wake_at of some inbox has come
+--   @instance_id  the instance; NULL for none
+--   @dropped      the instance whose messages were deleted; NULL for none
+--   @messages     how many were deleted
+--   @due_until    what was due by this time, in milliseconds since 1970 UTC, is ready
+--   @looked_ms    how long it took to choose, in milliseconds
+-- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes (by
+--   ready_due_inboxes; then the instance's row, by ix_inboxes_ready without a lock that stays, and by
+--   pk_inboxes), orchestrator_queue (the instance's messages), instances (shared), history (shared).
+-- Errors:
+--   50014 unregistered_code: the set of names has to be registered first
+--
+-- gen:internal
+CREATE OR ALTER PROCEDURE duroxide.claim_turn
+    @claim       duroxide.turn_claim_v1 READONLY,
+    @due         BIT,
+    @holder      NVARCHAR(200),
+    @instance_id NVARCHAR(400) OUTPUT,
+    @dropped     NVARCHAR(400) OUTPUT,
+    @messages    BIGINT OUTPUT,
+    @due_until   BIGINT OUTPUT,
+    @looked_ms   BIGINT OUTPUT
+AS
+SET NOCOUNT, XACT_ABORT ON;
+DECLARE @versions duroxide.version_id_list_v1, @codes duroxide.code_id_list_v1;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @began BIGINT, @ready_by BIGINT,
+    @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
+    @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @code_id INT, @version_id INT, @cancel_id INT,
+    @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT, @first INT;
+SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
+    @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
+    @ready_by = @now - CASE c.cancelled WHEN 1 THEN 0 ELSE c.unknown_ms END, @known_id = k.id
+FROM @claim AS c
+LEFT OUTER LOOP JOIN duroxide.known_code AS k WITH (INDEX (uq_known_code)) ON k.digest = c.known AND k.activity = 0 AND k.seen_at > @now - 20000
+LEFT OUTER LOOP JOIN duroxide.code_names AS n WITH (INDEX (uq_code_names)) ON c.cancelled = 1 AND n.name = N'duroxide:cancel' AND n.version = N'';
+-- Who has named its set in the last 20 seconds need not say so again.
+IF @known IS NOT NULL AND (@known_id IS NULL OR @unknown_ms > 0)
+    EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = 1, @now = @now, @known_id = @known_id OUTPUT;
+IF @due = 1
+    EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
+SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
+INSERT INTO @versions (version_id)
+SELECT f.id
+FROM @claim AS c
+INNER JOIN duroxide.framework_versions AS f WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK)
+    ON c.filtered = 0
+    OR ((f.major > c.min_major OR (f.major = c.min_major AND (f.minor > c.min_minor OR (f.minor = c.min_minor AND f.patch >= c.min_patch))))
+        AND (f.major < c.max_major OR (f.major = c.max_major AND (f.minor < c.max_minor OR (f.minor = c.max_minor AND f.patch <= c.max_patch)))))
+UNION ALL
+SELECT 0;
+
+WHILE @instance_id IS NULL AND @dropped IS NULL AND @tries < 1000
+BEGIN
+    SELECT @tries = @tries + 1, @candidate = NULL, @lost_token = NULL;
+    -- Without a set of names, all ready code but what other workers know; of what nobody knows, that alone.
+    IF @known_id IS NULL OR @unknown_ms > 0
+    BEGIN
+        DELETE FROM @codes;
+        SET @code_id = -1;
+        WHILE @code_id IS NOT NULL
+        BEGIN
+            INSERT INTO @codes (code_id)
+            VALUES (@code_id);
+            SELECT @code_id = MIN(b.code_id)
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+            WHERE b.head_id IS NOT NULL
+              AND b.code_id > @code_id
+            OPTION (KEEPFIXED PLAN);
+        END;
+        DELETE c
+        FROM @codes AS c
+        WHERE EXISTS (
+            SELECT 1
+            FROM duroxide.known_codes(0, @now - CASE WHEN @unknown_ms > 0 THEN @unknown_ms ELSE 75000 END) AS k
+            WHERE k.code_id = c.code_id
+        )
+           OR (@unknown_ms > 0 AND c.code_id <= 0);
+    END;
+
+    SELECT TOP (1) @candidate = h.instance_id, @code_id = c.code_id, @version_id = h.version_id
+    FROM (
+        SELECT 0 AS code_id
+        WHERE @known_id IS NOT NULL
+          AND @unknown_ms = 0
+        UNION ALL
+        SELECT k.code_id
+        FROM duroxide.known_code_names AS k
+        WHERE k.known_id = @known_id
+          AND @unknown_ms = 0
+        UNION ALL
+        SELECT r.code_id
+        FROM @codes AS r
+    ) AS c
+    CROSS APPLY (
+        SELECT TOP (1) b.instance_id, b.version_id, b.head_id
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+        WHERE b.code_id = c.code_id
+          AND b.head_id IS NOT NULL
+          AND b.head_id >= @from_head
+          AND b.version_id IN (SELECT v.version_id FROM @versions AS v)
+          -- Always true. It reads the row, so that READPAST passes over one that somebody is writing.
+          AND COALESCE(b.locked_until, 0) >= 0
+          AND (
+              @unknown_ms = 0
+              OR (b.locked_until IS NULL OR b.locked_until <= @ready_by) AND EXISTS (
+                  SELECT 1
+                  FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+                  INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
+                  WHERE q.instance_id = b.instance_id
+                    AND q.visible_at <= @ready_by
+                    AND (@cancelled = 0 OR q.code_id = @cancel_id)
+              )
+          )
+        ORDER BY b.head_id
+    ) AS h
+    ORDER BY h.head_id
+    OPTION (KEEPFIXED PLAN);
+    IF @candidate IS NULL
+    BEGIN
+        IF @from_head = 0 AND @more = 0
+            BREAK;
+        IF @from_head = 0
+            EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
+        SET @from_head = 0;
+        CONTINUE;
+    END;
+
+    SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    BEGIN TRANSACTION;
+    UPDATE b
+    SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms,
+        claimed_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, unnamed = @unnamed, holder = @holder,
+        @claimed_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, @lost_token = b.lock_token, @lost_at = b.claimed_at, @lost_unnamed = b.unnamed
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
+    WHERE b.instance_id = @candidate
+      AND b.code_id = @code_id
+      AND b.version_id = @version_id
+      AND b.head_id IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
+    IF @@ROWCOUNT = 1
+    BEGIN
+        IF @lost_token IS NOT NULL
+            EXEC duroxide.count_attempt @instance_id = @candidate, @claimed_at = @lost_at, @unnamed = @lost_unnamed;
+        -- What came since the hold does not overtake what is held.
+        UPDATE q
+        SET visible_at = @claimed_at
+        FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
+        WHERE q.instance_id = @candidate
+          AND q.misfit_at IS NOT NULL
+          AND q.visible_at > @claimed_at
+        OPTION (KEEPFIXED PLAN);
+        SELECT @first = MAX(CASE WHEN k.kind IN (1, 2) THEN 2 ELSE 1 END)
+        FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+        WHERE EXISTS (
+            SELECT 1
+            FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
+            WHERE q.instance_id = @candidate
+              AND q.kind = k.kind
+              AND q.visible_at <= @claimed_at
+        )
+        OPTION (KEEPFIXED PLAN);
+        SELECT @instance_id = i.instance_id
+        FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id)))
+        WHERE i.instance_id = @candidate
+          AND @first = 1
+        OPTION (KEEPFIXED PLAN);
+        IF @first = 2
+            SET @instance_id = @candidate;
+        IF @instance_id IS NULL
+            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
+        IF @messages > 0
+            SET @dropped = @candidate;
+    END;
+    COMMIT TRANSACTION;
+    SET @looked_ms = @now - @began;
+END;
