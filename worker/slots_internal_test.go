@@ -49,7 +49,8 @@ func (*idleStore) RenewSessionLock(context.Context, provider.RenewSessionParams)
 
 func (*idleStore) CleanupOrphanedSessions(context.Context, time.Duration) (int, error) { return 0, nil }
 
-// A worker with nothing to do looks once for all its slots of a kind, and again at a notice.
+// A worker with nothing to do looks once for all its slots, and again at a notice: by one call if there is notice for
+// both kinds.
 func TestIdleWorkerLooksAtNotices(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,6 +79,11 @@ func TestIdleWorkerLooksAtNotices(t *testing.T) {
 		}
 		store.turns <- struct{}{}
 		looks(4)
+		for n := range 100 { // as a store gives notice that polls
+			store.activities <- struct{}{}
+			store.turns <- struct{}{}
+			looks(5 + n)
+		}
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)

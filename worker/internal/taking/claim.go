@@ -25,6 +25,18 @@ type request struct {
 	turnsSeen, activitiesSeen uint64
 }
 
+// operations are those of the store that the request stands for.
+func (r request) operations() []string {
+	var list []string
+	if r.params.Turn != nil {
+		list = append(list, outage.OpFetchTurn)
+	}
+	if len(r.params.Work) > 0 {
+		list = append(list, outage.OpFetchWork)
+	}
+	return list
+}
+
 // request asks for work for the seats.
 func (d *dispatcher) request(s seats, turnsSeen, activitiesSeen uint64) request {
 	r := request{turnsSeen: turnsSeen, activitiesSeen: activitiesSeen}

@@ -3,6 +3,7 @@ package taking
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -17,39 +18,151 @@ const mostLooks = 8
 // look is a call that is made only to take work.
 type look struct {
 	seats seats
-	// seen counts the store's notices before the call.
-	seen uint64
+	// turnsSeen and activitiesSeen count the store's notices before the call.
+	turnsSeen, activitiesSeen uint64
 }
 
-// look looks for work whenever await says for which slots: none at the end. A look finds one turn. When
-// three in a row have found that there are more, two looks at a time follow, then four and eight: a store
-// may commit together what comes together, and slots for which there is work do not stand idle.
-func (d *dispatcher) look(operation string, await func(most int) []look) {
-	backoff := outage.NewBackoff(d.Outage)
-	most, found := 1, 0
-	for looks := await(most); len(looks) > 0; looks = await(most) {
-		var others sync.WaitGroup
-		more := make([]bool, len(looks))
-		for i, l := range looks[1:] {
-			others.Go(func() { more[1+i], _ = d.lookFor(operation, l, false) })
+// round is looks that are made at the same time: one, or several of which each is for a turn.
+type round struct {
+	looks []look
+	// turns and activities say what the round looks for. There is one round at a time for each of them.
+	turns, activities bool
+	// more means that each look has found a turn, and that there may well be more.
+	more bool
+}
+
+// looker looks for work whenever it is time to, for turns and activities in one call if it is time for both, as it is
+// when the store polls. A look finds one turn. When three rounds in a row have found that there are more, two looks at
+// a time follow, then four and eight: a store may commit together what comes together, and slots for which there is
+// work do not stand idle.
+type looker struct {
+	*dispatcher
+
+	// most is how many looks the next round may make, and found counts the rounds in a row that have found more turns.
+	most, found int
+	// turnsUnder and activitiesUnder mean that a round is under way that looks for them.
+	turnsUnder, activitiesUnder bool
+	// turnsBackoff is used by rounds that look for turns, and activitiesBackoff by the others.
+	turnsBackoff, activitiesBackoff *outage.Backoff
+	// ended has room for all rounds that may be under way.
+	ended chan round
+}
+
+func newLooker(d *dispatcher) *looker {
+	return &looker{
+		dispatcher: d, most: 1, turnsBackoff: outage.NewBackoff(d.Outage), activitiesBackoff: outage.NewBackoff(d.Outage),
+		ended: make(chan round, 2),
+	}
+}
+
+// run looks until nothing is to be taken any more.
+func (l *looker) run() {
+	for l.ctx.Err() == nil {
+		r, pause := l.due()
+		if len(r.looks) > 0 {
+			l.Loops.Go(func() {
+				l.make(&r)
+				l.ended <- r
+			})
+			continue
 		}
-		var err error
-		more[0], err = d.lookFor(operation, looks[0], len(looks) == 1)
-		others.Wait()
-		if found++; slices.Contains(more, false) {
-			most, found = 1, 0
-		} else if found >= 3 {
-			most = min(2*most, mostLooks)
+		var alarm <-chan time.Time
+		if pause > 0 {
+			alarm = time.After(pause)
 		}
-		backoff.Wait(d.ctx, err)
+		// A look that waits in the store is told by the store.
+		turnReady, workReady := l.turns.ready, l.activities.ready
+		if l.turnsUnder {
+			turnReady = nil
+		}
+		if l.activitiesUnder {
+			workReady = nil
+		}
+		select {
+		case <-l.ctx.Done():
+		case <-turnReady:
+			l.turns.notice()
+			runtime.Gosched() // a store that polls gives notice of activities next, which the same call looks for
+		case <-workReady:
+			l.activities.notice()
+			runtime.Gosched()
+		case <-l.turns.changed:
+		case <-l.activities.changed:
+		case <-alarm:
+		case r := <-l.ended:
+			l.over(r)
+		}
+	}
+}
+
+// due reserves slots for the next round if it is time for one. Otherwise pause is how long it is until then, 0 if that
+// is not known.
+func (l *looker) due() (r round, pause time.Duration) {
+	if !l.turnsUnder {
+		free, seen, wait := l.turns.due(l.most)
+		for _, seat := range free {
+			r.looks = append(r.looks, look{seats: seats{turn: seat}, turnsSeen: seen})
+		}
+		r.turns, pause = len(free) > 0, wait
+	}
+	if !l.activitiesUnder {
+		free, seen, wait := l.activities.due(math.MaxInt)
+		if r.activities = len(free) > 0; r.activities {
+			if !r.turns {
+				r.looks = make([]look, 1)
+			}
+			r.looks[0].seats.activities, r.looks[0].activitiesSeen = free, seen
+		}
+		if pause == 0 || wait > 0 && wait < pause {
+			pause = wait
+		}
+	}
+	l.turnsUnder, l.activitiesUnder = l.turnsUnder || r.turns, l.activitiesUnder || r.activities
+	return r, pause
+}
+
+// make makes the looks of a round. A look for a turn may wait in the store if it is the only one. Activities need no
+// such wait, as they come from turns, which ask for them.
+func (l *looker) make(r *round) {
+	var others sync.WaitGroup
+	more := make([]bool, len(r.looks))
+	for i, look := range r.looks[1:] {
+		others.Go(func() { more[1+i], _ = l.lookFor(look, false) })
+	}
+	var err error
+	more[0], err = l.lookFor(r.looks[0], len(r.looks) == 1 && !r.activities)
+	others.Wait()
+	r.more = !slices.Contains(more, false)
+	if r.turns {
+		l.turnsBackoff.Wait(l.ctx, err)
+	} else {
+		l.activitiesBackoff.Wait(l.ctx, err)
+	}
+}
+
+// over notes what a round has found.
+func (l *looker) over(r round) {
+	if r.activities {
+		l.activitiesUnder = false
+	}
+	if !r.turns {
+		return
+	}
+	l.turnsUnder = false
+	if l.found++; !r.more {
+		l.most, l.found = 1, 0
+	} else if l.found >= 3 {
+		l.most = min(2*l.most, mostLooks)
 	}
 }
 
 // lookFor makes a look, which may wait in the store. It reports whether there may well be more turns.
-func (d *dispatcher) lookFor(operation string, l look, wait bool) (moreTurns bool, err error) {
-	r := d.request(l.seats, l.seen, l.seen)
-	taken, err := d.takeFor(operation, r, wait)
-	d.Outage.Observe(d.ctx, operation, err)
+func (d *dispatcher) lookFor(l look, wait bool) (moreTurns bool, err error) {
+	r := d.request(l.seats, l.turnsSeen, l.activitiesSeen)
+	taken, err := d.takeFor(r, wait)
+	for _, operation := range r.operations() {
+		d.Outage.Observe(d.ctx, operation, err)
+	}
 	if err != nil {
 		d.free(l.seats, true)
 		return d.note(r, taken, err), err
@@ -59,10 +172,9 @@ func (d *dispatcher) lookFor(operation string, l look, wait bool) (moreTurns boo
 	return moreTurns, nil
 }
 
-// takeFor makes the call. One for a turn may wait in the store if the store can. Activities need no such wait, as
-// they come from turns, which ask for them.
-func (d *dispatcher) takeFor(operation string, r request, wait bool) (provider.Claimed, error) {
-	params := r.params
+// takeFor makes the call. It waits only for a turn.
+func (d *dispatcher) takeFor(r request, wait bool) (provider.Claimed, error) {
+	params, operation := r.params, r.operations()[0]
 	if params.Turn == nil || !wait {
 		defer d.Outage.Expect(d.ctx, operation, 0)()
 		return d.Store.Claim(d.ctx, params)
@@ -90,20 +202,4 @@ func (d *dispatcher) pollTimeout() time.Duration {
 		return min(d.PollTimeout, 100*time.Millisecond)
 	}
 	return d.PollTimeout
-}
-
-func (d *dispatcher) turnsAwaited(most int) (looks []look) {
-	free, seen := d.turns.await(d.ctx, most)
-	for _, slot := range free {
-		looks = append(looks, look{seats{turn: slot}, seen})
-	}
-	return looks
-}
-
-func (d *dispatcher) activitiesAwaited(int) []look {
-	free, seen := d.activities.await(d.ctx, math.MaxInt)
-	if len(free) == 0 {
-		return nil
-	}
-	return []look{{seats{activities: free}, seen}}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/worker/internal/outage"
 )
 
 // turnStore is a store with so many turns, which are given back.
@@ -36,18 +35,18 @@ func TestManyTurnsAreLookedForTogether(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that turns are not run
 	d := newTestDispatcher(ctx, store)
+	l := newLooker(d)
 	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
 	var got []int
-	d.look(outage.OpFetchTurn, func(most int) (looks []look) {
-		if len(got) == len(want) {
-			return nil
+	for range want {
+		got = append(got, l.most)
+		r := round{turns: true}
+		for range l.most {
+			r.looks = append(r.looks, look{seats: seats{turn: new(slot)}})
 		}
-		got = append(got, most)
-		for range most {
-			looks = append(looks, look{seats: seats{turn: new(slot)}})
-		}
-		return looks
-	})
+		l.make(&r)
+		l.over(r)
+	}
 	d.Loops.Wait()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("looks at a time (-want +got):\n%s", diff)

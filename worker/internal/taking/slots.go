@@ -247,33 +247,6 @@ func (s *slots[S]) looked(seen uint64, asked, found int) (more bool) {
 	return more
 }
 
-// await reserves up to n slots when it is time to look for work: none when ctx has ended.
-func (s *slots[S]) await(ctx context.Context, n int) (reserved []S, seen uint64) {
-	for ctx.Err() == nil {
-		reserved, seen, pause := s.due(n)
-		if len(reserved) > 0 {
-			return reserved, seen
-		}
-		var timer *time.Timer
-		var due <-chan time.Time
-		if pause > 0 {
-			timer = time.NewTimer(pause)
-			due = timer.C
-		}
-		select {
-		case <-ctx.Done():
-		case <-s.ready:
-			s.notice()
-		case <-s.changed:
-		case <-due:
-		}
-		if timer != nil {
-			timer.Stop()
-		}
-	}
-	return nil, 0
-}
-
 // due is reserve if it is time to look and a slot is free. Otherwise pause is how long it is
 // until then, 0 if that is not known.
 func (s *slots[S]) due(n int) (reserved []S, seen uint64, pause time.Duration) {

@@ -7,6 +7,28 @@ import (
 	"time"
 )
 
+// await waits until it is time to look, or ctx ends, and reserves up to n slots.
+func await(ctx context.Context, s *slots[int], n int) (reserved []int, seen uint64) {
+	for ctx.Err() == nil {
+		reserved, seen, pause := s.due(n)
+		if len(reserved) > 0 {
+			return reserved, seen
+		}
+		var alarm <-chan time.Time
+		if pause > 0 {
+			alarm = time.After(pause)
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.ready:
+			s.notice()
+		case <-s.changed:
+		case <-alarm:
+		}
+	}
+	return nil, 0
+}
+
 // When a dispatcher looks: after a notice, and after a look that found all it asked for. The
 // first such look leaves it to what was found to find more, for lookAgain at the most.
 func TestWhenADispatcherLooks(t *testing.T) {
@@ -19,7 +41,7 @@ func TestWhenADispatcherLooks(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			began := time.Now()
-			free, seen := s.await(ctx, 3)
+			free, seen := await(ctx, s, 3)
 			s.put(false, free...)
 			if waited := time.Since(began); waited != want {
 				t.Fatalf("%s: looked after %v, want %v", step, waited, want)
@@ -80,7 +102,7 @@ func TestEverySlotLooksForItsSessions(t *testing.T) {
 				look := func() []int {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 					defer cancel()
-					free, seen := s.await(ctx, 3)
+					free, seen := await(ctx, s, 3)
 					s.looked(seen, len(free), 0)
 					s.put(false, free...)
 					return free

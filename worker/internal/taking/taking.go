@@ -111,11 +111,6 @@ func Start(ctx, work context.Context, config Config, runner Runner) (stop func()
 	d.activities.unspared = config.Sessions.Used // whose slots must all look for what is in them
 	d.acks = &activityAcks{dispatcher: d, apart: ackApart}
 	config.Sessions.freed = d.activities.notice
-	if len(turns) > 0 {
-		d.Loops.Go(func() { d.look(outage.OpFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts
-	}
-	if len(activities) > 0 {
-		d.Loops.Go(func() { d.look(outage.OpFetchWork, d.activitiesAwaited) }) //nolint:contextcheck // as above
-	}
+	d.Loops.Go(newLooker(d).run) //nolint:contextcheck // it has its own contexts
 	return stop
 }
