@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker/internal/taking"
 )
 
-// keepSessions renews the sessions of all slots and removes dead ones until ctx
+// keepSessions renews the sessions of all slots, if there may be any, and removes dead ones until ctx
 // ends (contract §7.10). Errors are logged only: a session that is lost is claimed anew.
 func (w *Worker) keepSessions(ctx context.Context) {
 	renew := time.NewTicker(leases.Interval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
@@ -23,6 +23,9 @@ func (w *Worker) keepSessions(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-renew.C:
+			if w.options.NodeID == "" && !w.sessions.Used() {
+				continue // it has none, and none of an earlier process
+			}
 			_, err = w.store.RenewSessionLock(ctx, provider.RenewSessionParams{
 				OwnerIDs: w.owners(), ExtendFor: w.options.SessionLockTimeout, IdleTimeout: w.options.SessionIdleTimeout,
 			})
