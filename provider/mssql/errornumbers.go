@@ -23,9 +23,13 @@ var (
 	exhausted = fault{class: undone, sentinel: ErrBusy, advice: "the server has no memory, workers or sessions left for this call, and nothing was stored; " +
 		"try again, and give the database more resources or this program fewer connections (Options.MaxOpenConns) if this goes on"}
 	failingOver = fault{class: undone, sentinel: ErrUnreachable, moved: true, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
-	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
-	noReason    = fault{class: unknown, advice: "the server failed the call without a reason, or had rolled its transaction back before; try again"}
-	full        = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
+	// How Azure answers while a database moves, and while a serverless one that was paused resumes, which begins with the
+	// first call and takes about a minute.
+	resuming = fault{class: undone, sentinel: ErrUnreachable, moved: true, lasts: time.Minute, advice: "the database is paused, starting, moving or being failed over " +
+		"and takes no calls; try again"}
+	cutOff   = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
+	noReason = fault{class: unknown, advice: "the server failed the call without a reason, or had rolled its transaction back before; try again"}
+	full     = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
 	// A primary replica is read-only for a while when it fails over, which must fail nobody's orchestration.
 	readOnly = fault{class: undone, slow: true, sentinel: ErrReadOnly, moved: true, advice: "the database is read-only and nothing was stored: " +
 		"connect to the primary replica, or make the database writable; then try again"}
@@ -113,7 +117,7 @@ var faults = map[int32]fault{
 	17188: failingOver, // shutting down,
 	18451: failingOver, // open to administrators only,
 	18401: failingOver, // server in script upgrade mode
-	40613: failingOver,
+	40613: resuming,
 	// It is also how a failover looks, so that a running store goes on trying. Open
 	// reports it at once.
 	4060: {class: undone, sentinel: ErrMissingDatabase, advice: noDatabase.advice},

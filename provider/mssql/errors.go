@@ -73,6 +73,9 @@ type fault struct {
 	advice string
 	// wait is the least time before repeating the call.
 	wait time.Duration
+	// lasts is how long the cause may last. The call is repeated for that long, also more often than
+	// Options.MaxRetries says, unless that says never.
+	lasts time.Duration
 	// slow says that repeating the call helps only later than the caller would like to
 	// wait, so that the call does not repeat itself.
 	slow bool

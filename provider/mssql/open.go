@@ -11,7 +11,6 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
@@ -34,7 +33,8 @@ const openOperation = "open"
 // Errors are [*provider.Error] values whose text says what to do. They match one of this package's sentinels where
 // one fits; [provider.ErrInvalidArgument] for a connection string or options that cannot be used; and the context's
 // error if the context ended, or [ErrUnreachable] if its deadline passed before there was a connection. They never
-// contain the connection string. Open tries once; to wait for an unreachable server, call it again while
+// contain the connection string. Open tries for a minute to reach a database in Azure that resumes after a pause or
+// moves (error 40613), unless ctx ends first, and any other server once; to wait for that, call it again while
 // [provider.IsRetryable].
 func Open(ctx context.Context, dsn string, options Options) (*Store, error) {
 	return OpenWith(ctx, dsn, options, connector)
@@ -117,24 +117,27 @@ func assemble(db *sql.DB, ours bool, settings Options) *Store {
 	return &Store{
 		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, settings.Schema)),
 		schema: settings.Schema, log: settings.Logger,
-		retries: retries{
-			most: settings.MaxRetries, first: settings.RetryBackoff, longest: longestPause,
-			patience: settings.CallTimeout, pause: clock.Sleep,
-		},
+		retries:   newRetries(settings),
 		instances: startQueue(settings), activities: startQueue(settings), others: newOthers(db),
 	}
 }
 
 // prepare connects, and checks the schema or brings it up to date.
 func prepare(ctx context.Context, db *sql.DB, settings Options) error {
-	if err := db.PingContext(ctx); err != nil {
-		return openError(ctx, &unconnected{err})
+	err := newRetries(settings).resumed(ctx, func() error {
+		if err := db.PingContext(ctx); err != nil {
+			return &unconnected{err}
+		}
+		return nil
+	})
+	if err != nil {
+		return openError(ctx, err)
 	}
 	migration := &migrate.Migration{DB: db, Schema: settings.Schema, Log: settings.Logger}
 	if !settings.AutoMigrate {
 		return openError(ctx, migration.Check(ctx))
 	}
-	_, err := migration.Up(ctx)
+	_, err = migration.Up(ctx)
 	return openError(ctx, err)
 }
 
@@ -151,7 +154,9 @@ func openError(ctx context.Context, err error) error {
 		f = noDatabase
 		f.advice += detail(reported)
 	case unreached && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		f = judgeUnconnected(context.DeadlineExceeded)
+		if f.lasts == 0 {
+			f = judgeUnconnected(context.DeadlineExceeded)
+		}
 	case ctx.Err() != nil:
 		return provider.ContextError(ctx, openOperation)
 	}

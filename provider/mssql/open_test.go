@@ -366,3 +366,51 @@ func silentServer(t *testing.T, schema string) {
 		t.Errorf("error %v; want a retryable %v", err, ErrUnreachable)
 	}
 }
+
+// resumed is a database in Azure that resumes: it refuses so many connections.
+type resumed struct {
+	driver.Connector
+
+	refusals atomic.Int64
+}
+
+func (r *resumed) Connect(ctx context.Context) (driver.Conn, error) {
+	if r.refusals.Add(-1) >= 0 {
+		return nil, reported(40613)
+	}
+	return r.Connector.Connect(ctx)
+}
+
+// Opening a store waits for a database that resumes after a pause, and so does the first call after one, for longer
+// than other failures are repeated. When the caller gives up before, the error says why.
+func TestPausedDatabase(t *testing.T) {
+	t.Parallel()
+	database := &resumed{}
+	connect := func(dsn string) (c driver.Connector, err error) {
+		database.Connector, err = connector(dsn)
+		return database, err
+	}
+	options := Options{Schema: mssqltest.NewSchema(t), RetryBackoff: millisecond}
+	const refusals = defaultMaxRetries + 3
+	database.refusals.Store(refusals)
+	s, err := OpenWith(t.Context(), mssqltest.DSN(t), options, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	s.db.SetMaxIdleConns(0) // as after a pause
+	database.refusals.Store(refusals)
+	if _, err := s.GetQueueDepths(t.Context()); err != nil {
+		t.Errorf("the first call after a pause: %v", err)
+	}
+	database.refusals.Store(1 << 30)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*millisecond)
+	defer cancel()
+	if _, err := OpenWith(ctx, mssqltest.DSN(t), options, connect); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "paused") {
+		t.Errorf("opening ended with %v, want %v with the reason", err, ErrUnreachable)
+	}
+	options.MaxRetries = None
+	if _, err := OpenWith(t.Context(), mssqltest.DSN(t), options, connect); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("opening ended with %v, want %v", err, ErrUnreachable)
+	}
+}

@@ -47,6 +47,8 @@ type Options struct {
 
 	// MaxRetries is how often the store repeats a call that failed without any effect, such as a deadlock's victim.
 	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5, or [None].
+	// Unless it is None, a call that meets a database in Azure which resumes after a pause or moves (error 40613) is
+	// repeated for a minute, however often that is.
 	MaxRetries int
 
 	// MinPollInterval and MaxPollInterval limit the time between two polls for work of other processes. Polling

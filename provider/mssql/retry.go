@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -21,6 +22,12 @@ type retries struct {
 	pause func(ctx context.Context, d time.Duration) error
 }
 
+func newRetries(settings Options) retries {
+	return retries{
+		most: settings.MaxRetries, first: settings.RetryBackoff, longest: longestPause, patience: settings.CallTimeout, pause: clock.Sleep,
+	}
+}
+
 // errTimeout is the cause of a context that ended because a try took too long.
 var errTimeout = errors.New("no answer in time")
 
@@ -29,6 +36,7 @@ func (r retries) do(
 	ctx context.Context, operation string, repeat bool, try func(context.Context) error,
 ) error {
 	var last error
+	began := time.Now()
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
 			return contextError(ctx, operation, last)
@@ -45,11 +53,27 @@ func (r retries) do(
 		}
 		last = err
 		f := judge(err)
-		if n >= r.most || !f.worthRepeating(repeat) {
+		if n >= r.most && !r.lasts(f, began) || !f.worthRepeating(repeat) {
 			return classify(operation, err)
 		}
 		if r.pause(ctx, max(r.backoff(n), f.wait)) != nil {
 			return contextError(ctx, operation, last)
+		}
+	}
+}
+
+// lasts reports whether the cause of a failure may still last, of a call that began then.
+func (r retries) lasts(f fault, began time.Time) bool {
+	return r.most > 0 && time.Since(began) < f.lasts
+}
+
+// resumed tries while the database takes no calls for a known time, and returns the last error.
+func (r retries) resumed(ctx context.Context, try func() error) error {
+	began := time.Now()
+	for n := 0; ; n++ {
+		err := try()
+		if err == nil || !r.lasts(judge(err), began) || r.pause(ctx, r.backoff(n)) != nil {
+			return err
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -78,6 +79,37 @@ func TestThrottledCallsWait(t *testing.T) {
 	}
 	if len(pauses) != 1 || pauses[0] < 10*time.Second {
 		t.Errorf("paused %v; want at least ten seconds", pauses)
+	}
+}
+
+// A database that resumes takes about a minute, for which a call is repeated if its caller waits that long and did not
+// switch repetition off.
+func TestCallsWaitForADatabaseThatResumes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most            int
+		patience, least time.Duration
+		longest         time.Duration
+		want            error
+	}{
+		"the caller waits":      {5, time.Hour, time.Minute, time.Minute + longestPause, ErrUnreachable},
+		"the caller gives up":   {5, 10 * time.Second, 10 * time.Second, 10 * time.Second, context.DeadlineExceeded},
+		"nothing is repeated":   {0, time.Hour, 0, 0, ErrUnreachable},
+		"one try more than one": {1, time.Hour, time.Minute, time.Minute + longestPause, ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+				defer cancel()
+				r := retries{most: c.most, first: 20 * time.Millisecond, longest: longestPause, pause: clock.Sleep}
+				began := time.Now()
+				err := r.do(ctx, "op", once, func(context.Context) error { return &unconnected{reported(40613)} })
+				if took := time.Since(began); !errors.Is(err, c.want) || !provider.IsRetryable(err) || took < c.least || took > c.longest {
+					t.Errorf("%v after %v; want a retryable %v after %v to %v", err, took, c.want, c.least, c.longest)
+				}
+			})
+		})
 	}
 }
 
