@@ -65,8 +65,8 @@ func (s *Store) send(ctx context.Context, operation, instance string, run func(c
 // starts of that version. Keep the transaction short, and send to several instances in the order of their ids.
 //
 // The call itself may wait for locks: ctx limits it, Options.CallTimeout does not. Fetches find the message with their
-// next poll (Options.MaxPollInterval), also in this process, because nothing tells the store when the transaction
-// ends.
+// next poll, also in this process, because nothing tells the store when the transaction ends. In this process the polls
+// begin again at Options.MinPollInterval; another one finds the message after Options.MaxPollInterval at the latest.
 //
 // If EnqueueTx fails, roll the transaction back. Usually the procedure has done so already, including all earlier
 // changes of the transaction, so you cannot repeat the call alone. If the error is retryable
@@ -97,6 +97,7 @@ func (s *Store) within(ctx context.Context, operation string, tx *sql.Tx, run fu
 		// The driver may report a broken connection, which is how it gave up waiting.
 		return provider.ContextError(ctx, operation)
 	}
+	s.poller.expect() // what the transaction sends
 	return classify(operation, err)
 }
 

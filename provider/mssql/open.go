@@ -112,13 +112,14 @@ func New(db *sql.DB, options Options) (*Store, error) {
 	return assemble(db, false, settings), nil
 }
 
-// assemble starts what runs in the background: the two queues. They end with Close.
+// assemble starts what runs in the background, the poller. It ends with Close.
 func assemble(db *sql.DB, ours bool, settings Options) *Store {
+	p := startPoller(settings)
 	return &Store{
 		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, settings.Schema)),
 		schema: settings.Schema, log: settings.Logger,
-		retries:   newRetries(settings),
-		instances: startQueue(settings), activities: startQueue(settings), others: newOthers(db),
+		retries: newRetries(settings),
+		poller:  p, instances: &p.instances, activities: &p.activities, others: newOthers(db),
 	}
 }
 

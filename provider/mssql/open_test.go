@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"net"
@@ -16,6 +17,7 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 	"github.com/duroxide/duroxide-go/tsql/tdsproxy"
@@ -413,4 +415,46 @@ func TestPausedDatabase(t *testing.T) {
 	if _, err := OpenWith(t.Context(), mssqltest.DSN(t), options, connect); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("opening ended with %v, want %v", err, ErrUnreachable)
 	}
+}
+
+// A store that nobody uses polls nothing and keeps no connection beyond Options.ConnMaxIdleTime, and one that is closed
+// keeps none, so that a serverless database can pause.
+func TestUnusedStoreHasNoConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		options, err := Options{}.forOpen("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fake{}
+		s := assemble(openPool(f, options), true, options)
+		use := func() {
+			t.Helper()
+			conns := make([]*sql.Conn, 3)
+			for i := range conns {
+				if conns[i], err = s.db.Conn(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, conn := range conns {
+				_ = conn.Close()
+			}
+		}
+		use()
+		if open := s.db.Stats().OpenConnections; open != 3 {
+			t.Errorf("%d connections are open, want 3 that are idle", open)
+		}
+		_ = clock.Sleep(t.Context(), options.ConnMaxIdleTime+2*time.Second)
+		if open, made := s.db.Stats().OpenConnections, f.connects.Load(); open != 0 || made != 3 {
+			t.Errorf("after %v %d connections are open of %d, want none of 3", options.ConnMaxIdleTime, open, made)
+		}
+		use()
+		if err := s.Close(); err != nil || f.closes.Load() != 6 {
+			t.Errorf("%v, and %d connections were closed, want 6", err, f.closes.Load())
+		}
+		_ = clock.Sleep(t.Context(), time.Hour)
+		if made := f.connects.Load(); made != 6 {
+			t.Errorf("%d connections were made, want 6", made)
+		}
+	})
 }

@@ -24,7 +24,8 @@ type Options struct {
 	// was sent.
 	CallTimeout time.Duration
 
-	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min, or [Forever].
+	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min, or [Forever]. A store that nobody uses
+	// has no connection after that time.
 	ConnMaxIdleTime time.Duration
 
 	// ConnMaxLifetime is how long a connection is used. A limit makes connections move after a failover, or when a
@@ -51,10 +52,16 @@ type Options struct {
 	// repeated for a minute, however often that is.
 	MaxRetries int
 
-	// MinPollInterval and MaxPollInterval limit the time between two polls for work of other processes. Polling
-	// begins at the shorter interval. The interval doubles after each poll that finds nothing, up to the longer one,
-	// and begins again at the shorter one when there is work. One fetch of this process polls for all fetches that
-	// wait for the same work. Defaults: 20 ms and 1 s.
+	// MinPollInterval and MaxPollInterval limit the time between two polls of this process for work of other
+	// processes. Polling begins at the shorter interval. The interval doubles after each poll that finds nothing, up to
+	// the longer one, and begins again at the shorter one when there is work. Each pause is random, between half of the
+	// interval and all of it. So a process learns of such work after MaxPollInterval at the latest, and after about as
+	// long as it has found none if that is less. Defaults: 20 ms and 5 s, with which an idle worker makes a call every
+	// 3.75 s on average. One call of a worker polls for turns and activities, and one fetch for all fetches that wait
+	// for the same work. A process without a worker does not poll.
+	//
+	// Work that this process sends or makes ready itself is found at once, whatever the interval, unless it was sent in
+	// a transaction of the caller ([Store.EnqueueTx]).
 	//
 	// A MaxPollInterval of [Never] switches polling off, for a schema that no other process uses. Work that this
 	// process has not sent itself, such as a timer from before it started, and work whose lease has ended, is then
@@ -88,7 +95,7 @@ const (
 	defaultMaxOpenConns    = 10
 	defaultMaxRetries      = 5
 	defaultMinPollInterval = 20 * time.Millisecond
-	defaultMaxPollInterval = time.Second
+	defaultMaxPollInterval = 5 * time.Second
 	defaultRetryBackoff    = 20 * time.Millisecond
 )
 

@@ -13,7 +13,7 @@ func TestDefaults(t *testing.T) {
 	t.Parallel()
 	o, err := Options{}.forOpen("")
 	if err != nil || o.Schema != "duroxide" || o.MaxOpenConns != 10 || o.CallTimeout != time.Minute || o.MaxRetries != 5 ||
-		o.MinPollInterval != 20*millisecond || o.MaxPollInterval != second || o.RetryBackoff != 20*millisecond ||
+		o.MinPollInterval != 20*millisecond || o.MaxPollInterval != 5*second || o.RetryBackoff != 20*millisecond ||
 		o.ConnMaxIdleTime != 5*time.Minute || o.ConnMaxLifetime != 30*time.Minute || o.Logger == nil {
 		t.Errorf("the defaults are %+v, %v", o, err)
 	}

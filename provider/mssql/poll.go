@@ -14,7 +14,7 @@ import (
 // error. look is one call that fetches, by [Store.call].
 //
 // Between two looks it waits until a call of this process has made something fetchable,
-// until a delay that this process set has passed, or until it is its turn to look for
+// until a delay that this process set has passed, or until it is its turn to poll for
 // what other processes have done. kind is the same for fetches that would find the
 // same, such as those with the same filter: they take turns.
 func poll[T any](
@@ -39,26 +39,28 @@ func poll[T any](
 // polling, a little later.
 const mostNotes = 100_000
 
-// queue is one of the two queues as the fetches of this process see it: those that
-// wait, and when to wake whom.
-//
-// Its goroutine wakes a fetch when a noted delay has passed, and, at a pace that slows
-// down from shortest to longest while there is nothing to do, one fetch of each kind to
-// look for what other processes have done. While nobody waits it asks nothing.
+// queue is one of the two queues as the fetches and subscribers of this process see it.
 type queue struct {
+	poller  *poller
 	waiting *wakeup.List
 	// marks are from where fetches look in the database.
 	marks marks
-	// shortest and longest bound the time between two such looks; see
-	// [Options.MinPollInterval].
+	// notes are when the noted delays have passed. The poller's lock guards them.
+	notes moments
+}
+
+// poller wakes who waits in one of the queues when a noted delay has passed, and, at a pace that slows down from
+// shortest to longest while nobody finds anything, to look for what other processes have done: in both queues at the
+// same time, so that one call looks in both. While nobody waits it asks nothing.
+type poller struct {
+	instances, activities queue
+	// shortest and longest bound the time between two polls; see [Options.MinPollInterval].
 	shortest, longest time.Duration
 	// deaf ignores what this process does: [Options.DisableWakeups].
 	deaf bool
 
 	mu sync.Mutex
-	// notes are when the noted delays have passed.
-	notes moments
-	// interval is the present time between two looks, next the time of the next one;
+	// interval is the present time between two polls, next the time of the next one;
 	// zero if none has been chosen.
 	interval time.Duration
 	next     time.Time
@@ -69,38 +71,47 @@ type queue struct {
 	finished sync.WaitGroup
 }
 
-// startQueue starts the queue's goroutine, which stop ends.
-func startQueue(o Options) *queue {
-	q := newQueue(o)
-	q.finished.Go(q.run)
-	return q
+// startPoller starts the poller's goroutine, which stop ends.
+func startPoller(o Options) *poller {
+	p := newPoller(o)
+	p.finished.Go(p.run)
+	return p
 }
 
-func newQueue(o Options) *queue {
-	q := &queue{
+func newPoller(o Options) *poller {
+	p := &poller{
 		shortest: o.MinPollInterval, longest: o.MaxPollInterval, interval: o.MinPollInterval, deaf: o.DisableWakeups,
 		poke: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
-	q.waiting = wakeup.NewList(q.notify)
-	return q
+	for _, q := range p.queues() {
+		q.poller, q.waiting = p, wakeup.NewList(p.notify)
+	}
+	return p
 }
 
-func (q *queue) stop() {
-	close(q.quit)
-	q.finished.Wait()
+func (p *poller) queues() []*queue { return []*queue{&p.instances, &p.activities} }
+
+// stop ends the goroutine. Who looks for work only when there is notice of some learns by a look that there will be
+// none.
+func (p *poller) stop() {
+	close(p.quit)
+	p.finished.Wait()
+	for _, q := range p.queues() {
+		q.waiting.SignalAll()
+	}
 }
 
 // notify makes the goroutine look again.
-func (q *queue) notify() {
+func (p *poller) notify() {
 	select {
-	case q.poke <- struct{}{}:
+	case p.poke <- struct{}{}:
 	default: // a notice is already there
 	}
 }
 
 // signal wakes n fetches.
 func (q *queue) signal(n int) {
-	if n > 0 && !q.deaf {
+	if n > 0 && !q.poller.deaf {
 		q.waiting.Signal(n)
 	}
 }
@@ -113,34 +124,26 @@ func (q *queue) putBack() {
 
 // note wakes a fetch after the delay.
 func (q *queue) note(delay time.Duration) {
-	if q.deaf {
+	p := q.poller
+	if p.deaf {
 		return
 	}
 	at := time.Now().Add(delay)
-	q.mu.Lock()
+	p.mu.Lock()
 	first := false
 	if len(q.notes) < mostNotes {
 		heap.Push(&q.notes, at)
 		first = q.notes[0].Equal(at)
 	}
-	q.mu.Unlock()
+	p.mu.Unlock()
 	if first {
-		q.notify()
+		p.notify()
 	}
 }
 
 // found is told that a fetch has found something, and why it had looked.
 func (q *queue) found(kind string, why wakeup.Reason) {
-	q.mu.Lock()
-	idle := q.interval > q.shortest
-	q.interval = q.shortest
-	if idle {
-		q.next = time.Time{}
-	}
-	q.mu.Unlock()
-	if idle {
-		q.notify()
-	}
+	q.poller.expect()
 	if why == wakeup.Probed {
 		// Another process has been busy: as long as there is more, each fetch that
 		// finds something calls two others, so that all are soon at work.
@@ -148,20 +151,34 @@ func (q *queue) found(kind string, why wakeup.Reason) {
 	}
 }
 
+// expect makes polls frequent again, since there may soon be something to find.
+func (p *poller) expect() {
+	p.mu.Lock()
+	idle := p.interval > p.shortest
+	p.interval = p.shortest
+	if idle {
+		p.next = time.Time{}
+	}
+	p.mu.Unlock()
+	if idle {
+		p.notify()
+	}
+}
+
 // run is the goroutine.
-func (q *queue) run() {
+func (p *poller) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		var alarm <-chan time.Time
-		if nap, ok := q.round(time.Now()); ok {
+		if nap, ok := p.round(time.Now()); ok {
 			timer.Reset(nap)
 			alarm = timer.C
 		}
 		select {
 		case <-alarm:
-		case <-q.poke:
-		case <-q.quit:
+		case <-p.poke:
+		case <-p.quit:
 			return
 		}
 	}
@@ -169,40 +186,41 @@ func (q *queue) run() {
 
 // round wakes whom it is time to wake, and returns how long it is until the next time;
 // ok is false if that is not known.
-func (q *queue) round(now time.Time) (nap time.Duration, ok bool) {
-	q.mu.Lock()
-	passed := q.notes.pop(now)
-	probe := q.poll(now)
-	var at time.Time
-	if len(q.notes) > 0 {
-		at = q.notes[0]
+func (p *poller) round(now time.Time) (nap time.Duration, ok bool) {
+	p.mu.Lock()
+	var passed [2]int
+	poll := p.due(now)
+	at := p.next
+	for i, q := range p.queues() {
+		passed[i] = q.notes.pop(now)
+		if len(q.notes) > 0 && (at.IsZero() || q.notes[0].Before(at)) {
+			at = q.notes[0]
+		}
 	}
-	if at.IsZero() || (!q.next.IsZero() && q.next.Before(at)) {
-		at = q.next
-	}
-	q.mu.Unlock()
-	if passed > 0 {
-		q.waiting.Signal(passed)
-	}
-	if probe {
-		q.waiting.Probe()
+	p.mu.Unlock()
+	for i, q := range p.queues() {
+		if passed[i] > 0 {
+			q.waiting.Signal(passed[i])
+		}
+		if poll {
+			q.waiting.Probe()
+		}
 	}
 	return at.Sub(now), !at.IsZero()
 }
 
-// poll reports whether it is time to look for what other processes have done, and
-// chooses the next such time. The caller holds the lock.
-func (q *queue) poll(now time.Time) bool {
-	if q.longest <= 0 || !q.waiting.Watched() {
-		q.next = time.Time{}
+// due reports whether it is time to poll, and chooses the next such time. The caller holds the lock.
+func (p *poller) due(now time.Time) bool {
+	if p.longest <= 0 || !p.instances.waiting.Watched() && !p.activities.waiting.Watched() {
+		p.next = time.Time{}
 		return false
 	}
-	due := !q.next.IsZero() && !now.Before(q.next)
+	due := !p.next.IsZero() && !now.Before(p.next)
 	if due {
-		q.interval = min(2*q.interval, q.longest)
+		p.interval = min(2*p.interval, p.longest)
 	}
-	if due || q.next.IsZero() {
-		q.next = now.Add(jitter(q.interval))
+	if due || p.next.IsZero() {
+		p.next = now.Add(jitter(p.interval))
 	}
 	return due
 }

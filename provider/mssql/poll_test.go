@@ -22,9 +22,9 @@ const (
 	long = time.Minute
 )
 
-// quiet is a queue without a goroutine, whose rounds the test runs.
+// quiet is a queue of a poller without a goroutine, whose rounds the test runs.
 func quiet(shortest, longest time.Duration) *queue {
-	return newQueue(Options{MinPollInterval: shortest, MaxPollInterval: longest})
+	return &newPoller(Options{MinPollInterval: shortest, MaxPollInterval: longest}).instances
 }
 
 // waiter makes a fetch of the kind wait in the queue. It ends when it is woken, and
@@ -132,7 +132,7 @@ func soon[T any](t *testing.T, c <-chan T) T {
 func TestNobodyWaitsNobodyLooks(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 8*second)
-	if nap, ok := q.round(time.Now()); ok {
+	if nap, ok := q.poller.round(time.Now()); ok {
 		t.Errorf("an idle queue is to be looked at in %v", nap)
 	}
 }
@@ -150,9 +150,9 @@ func TestPollingSlowsDown(t *testing.T) {
 			t.Errorf("%s: the next look is in %v; want %v to %v", what, nap, bound/2, bound)
 		}
 	}
-	nap, ok := q.round(now)
+	nap, ok := q.poller.round(now)
 	within("at first", nap, second)
-	if again, _ := q.round(now.Add(nap / 2)); !ok || again > nap-nap/2 {
+	if again, _ := q.poller.round(now.Add(nap / 2)); !ok || again > nap-nap/2 {
 		t.Errorf("a round in between moved the look from %v to %v", nap-nap/2, again)
 	}
 	for i, bound := range []time.Duration{2 * second, 4 * second, 8 * second, 8 * second} {
@@ -160,7 +160,7 @@ func TestPollingSlowsDown(t *testing.T) {
 			first = waiter(t, q, "")
 		}
 		now = now.Add(nap)
-		nap, _ = q.round(now)
+		nap, _ = q.poller.round(now)
 		if why := soon(t, first); why != wakeup.Probed {
 			t.Errorf("woken because of %d; want a probe", why)
 		}
@@ -172,7 +172,7 @@ func TestPollingSlowsDown(t *testing.T) {
 	}
 	waiter(t, q, "")
 	q.found("", wakeup.Arrived)
-	nap, _ = q.round(now)
+	nap, _ = q.poller.round(now)
 	within("after something was found", nap, second)
 }
 
@@ -181,9 +181,9 @@ func TestPollingBeginsWithWaiting(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 8*second)
 	now := time.Now()
-	q.round(now)
+	q.poller.round(now)
 	reasons := waiter(t, q, "")
-	if nap, ok := q.round(now.Add(time.Hour)); !ok || nap < second/2 {
+	if nap, ok := q.poller.round(now.Add(time.Hour)); !ok || nap < second/2 {
 		t.Errorf("the next look is in %v, %v", nap, ok)
 	}
 	select {
@@ -197,7 +197,7 @@ func TestNeverPolls(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 0)
 	waiter(t, q, "")
-	if nap, ok := q.round(time.Now()); ok {
+	if nap, ok := q.poller.round(time.Now()); ok {
 		t.Errorf("the next look is in %v; want none", nap)
 	}
 }
@@ -212,14 +212,14 @@ func TestNotes(t *testing.T) {
 	q.note(time.Hour)
 	q.note(2 * time.Hour)
 	end := time.Now()
-	nap, ok := q.round(begin)
+	nap, ok := q.poller.round(begin)
 	if !ok || nap < time.Hour || nap > time.Hour+end.Sub(begin) {
 		t.Fatalf("the next round is in %v, %v; want one hour", nap, ok)
 	}
 	if q.waiting.Len() != 1 {
 		t.Fatal("woken too early")
 	}
-	nap, _ = q.round(end.Add(2 * time.Hour))
+	nap, _ = q.poller.round(end.Add(2 * time.Hour))
 	if why := soon(t, a); why != wakeup.Signalled {
 		t.Errorf("woken because of %d; want a signal", why)
 	}
@@ -263,11 +263,11 @@ func TestMomentsComeInOrder(t *testing.T) {
 
 func TestDeafQueue(t *testing.T) {
 	t.Parallel()
-	q := newQueue(Options{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true})
+	q := &newPoller(Options{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true}).instances
 	waiter(t, q, "")
 	q.signal(1)
 	q.note(0)
-	q.round(time.Now())
+	q.poller.round(time.Now())
 	if q.waiting.Len() != 1 {
 		t.Error("the fetch was woken by what the process did")
 	}
@@ -420,5 +420,71 @@ func TestPollEndsWithTheStore(t *testing.T) {
 	}
 	if _, err := poll(t.Context(), s, s.instances, "fetch", "", long, p.look); !errors.Is(err, provider.ErrClosed) {
 		t.Errorf("error %v of a closed store; want %v", err, provider.ErrClosed)
+	}
+}
+
+// Who waits for turns and who waits for activities is told by the same poll, so that one call looks for both.
+func TestOnePollServesBothQueues(t *testing.T) {
+	t.Parallel()
+	p := newPoller(Options{MinPollInterval: second, MaxPollInterval: 8 * second})
+	notices := make([]<-chan struct{}, 0, 2)
+	for _, q := range p.queues() {
+		c, stop := q.waiting.Subscribe()
+		defer stop()
+		<-c // that of the subscription
+		notices = append(notices, c)
+	}
+	now := time.Now()
+	nap, _ := p.round(now)
+	for range 5 {
+		now = now.Add(nap)
+		nap, _ = p.round(now)
+		for i, c := range notices {
+			select {
+			case <-c:
+			default:
+				t.Errorf("no notice for queue %d", i)
+			}
+		}
+	}
+	if nap < 4*second {
+		t.Errorf("five polls in vain, and the next is in %v", nap)
+	}
+}
+
+// Nothing tells the store when a transaction ends in which something was sent, so it polls often again, however slow
+// polling had become.
+func TestPollsAreFrequentAfterATransaction(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.Pooled(t)
+	s, err := New(db, Options{Schema: schema, MaxPollInterval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	s.poller.mu.Lock()
+	s.poller.interval = time.Hour
+	s.poller.mu.Unlock()
+	found := make(chan *provider.FetchedOrchestration, 1)
+	go func() {
+		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: long, PollTimeout: long})
+		if err != nil {
+			t.Error(err)
+		}
+		found <- turn
+	}()
+	waitFor(t, s.instances, 1)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.EnqueueTx(t.Context(), tx, provider.StartOrchestrationItem{Instance: "i", Orchestration: "o", ExecutionID: 1}, 0); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+	if soon(t, found) == nil {
+		t.Error("found nothing")
 	}
 }

@@ -33,7 +33,8 @@ type Store struct {
 	log     *slog.Logger
 	retries retries
 
-	// instances and activities are the fetches that wait for something to do.
+	// poller wakes the fetches that wait for something to do, in the queues instances and activities.
+	poller                *poller
 	instances, activities *queue
 	// changes are the clients that wait for an instance.
 	changes wakeup.Changes
@@ -86,11 +87,7 @@ func (s *Store) Close() error { return s.calls.Close(s.shut) }
 
 // shut ends what runs in the background and closes the connections.
 func (s *Store) shut() error {
-	s.instances.stop()
-	s.activities.stop()
-	// Who looks for work only when there is notice of some learns by a look that there will be none.
-	s.instances.waiting.SignalAll()
-	s.activities.waiting.SignalAll()
+	s.poller.stop()
 	if s.ours {
 		return classify("close", s.db.Close())
 	}
