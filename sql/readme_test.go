@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +103,7 @@ func section(header, begin string) string {
 	for line := range strings.Lines(header) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "--"))
 		heading := regexp.MustCompile(`^(Called by|Helper of|Transaction|Parameters|Returns|Result sets|Locks|Hints|Errors|Length):`).MatchString(line)
-		if len(words) > 0 && (line == "" || heading) {
+		if len(words) > 0 && (line == "" || heading || strings.HasPrefix(line, "gen:") || strings.HasPrefix(line, "vet:")) {
 			break
 		}
 		if rest, ok := strings.CutPrefix(line, begin); ok && len(words) == 0 && (begin != "" || !heading) {
@@ -154,6 +156,63 @@ func indexTable(t *testing.T, modules []module) string {
 	}
 	fmt.Fprintf(&table, "| %s | %s | none |\n", strings.Join(unnamed, ", "), strings.Join(keys, ", "))
 	return table.String() + "\n"
+}
+
+// The table of hints explains each hint that the scripts have, and no other, and the linter asks no reason of just these.
+func TestHintsOfTheReadme(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, m := range readModules(t) {
+		for _, hint := range hints(m.body) {
+			used[hint] = true
+		}
+	}
+	want := slices.Sorted(maps.Keys(used))
+	readme := readFile(t, "README.md")
+	_, table, _ := strings.Cut(readme, "\n## Hints\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var explained []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z ]+)` \\|").FindAllStringSubmatch(table, -1) {
+		explained = append(explained, row[1])
+	}
+	slices.Sort(explained)
+	if !slices.Equal(explained, want) {
+		t.Errorf("the README explains %q, and the scripts have %q", explained, want)
+	}
+	list := regexp.MustCompile(`(?m)^ +hints: \[(.*)\]`).FindStringSubmatch(readFile(t, "../sqlc.yaml"))
+	if list == nil {
+		t.Fatal("sqlc.yaml has no list of hints")
+	}
+	known := strings.Split(list[1], ", ")
+	// INNER LOOP JOIN is LOOP to the linter.
+	if known = slices.DeleteFunc(known, func(hint string) bool { return hint == "LOOP" || hint == "HASH" }); !slices.Equal(known, want) {
+		t.Errorf("the linter asks no reason of %q, and the scripts have %q", known, want)
+	}
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name) //nolint:gosec // a file of the repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// hints are the names of the hints of tables, joins and statements in a script.
+func hints(body string) []string {
+	body = regexp.MustCompile(`--.*|N?'[^']*'`).ReplaceAllString(body, "")
+	var names []string
+	for _, join := range regexp.MustCompile(`\b(LOOP|HASH|MERGE|REMOTE) JOIN\b`).FindAllString(body, -1) {
+		names = append(names, join)
+	}
+	for _, list := range regexp.MustCompile(`\b(?:WITH|OPTION) \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`).FindAllStringSubmatch(body, -1) {
+		// INDEX (pk_inboxes) is INDEX, and MAXDOP 1 is MAXDOP.
+		for hint := range strings.SplitSeq(regexp.MustCompile(`\((?:[^()]|\([^()]*\))*\)|\d`).ReplaceAllString(list[1], ""), ",") {
+			names = append(names, strings.TrimSpace(hint))
+		}
+	}
+	return names
 }
 
 // The batches of the README run one after the other.

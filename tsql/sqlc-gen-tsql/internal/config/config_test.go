@@ -39,6 +39,7 @@ vet:
   hot_tables: [jobs]
   lock_order: [a, b]
   header: [locks, errors]
+  hints: [READPAST, KEEPFIXED PLAN]
   max_lines: 200
   purge_prefixes: [purge_]
   roles: [workers]
@@ -67,7 +68,7 @@ func TestReadUnderstandsEveryKey(t *testing.T) {
 			Schema: "shop", ErrorMin: 60000, ErrorMax: 60999,
 			LockTokens: []string{"token"}, LockedUntil: []string{"until"}, Payloads: []string{"body"},
 			QueueTables: []string{"jobs"}, HotTables: []string{"jobs"}, LockOrder: []string{"a", "b"},
-			Header: []string{"locks", "errors"}, MaxLines: 200,
+			Header: []string{"locks", "errors"}, Hints: []string{"READPAST", "KEEPFIXED PLAN"}, MaxLines: 200,
 			PurgePrefixes: []string{"purge_"}, Roles: []string{"workers"},
 		},
 	}

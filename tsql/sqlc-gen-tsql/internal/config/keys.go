@@ -88,6 +88,8 @@ var vetFields = []field{
 		func(v *vet.Options) *[]string { return &v.LockOrder }),
 	vetList("header", "titles of the sections of a header, in their order, for D1-header; for example called by, transaction, parameters, result sets, locks, hints, errors, length",
 		func(v *vet.Options) *[]string { return &v.Header }),
+	vetList("hints", "hints that P6-hints asks no reason of, because one text explains them for all scripts; for example READPAST, KEEPFIXED PLAN, LOOP",
+		func(v *vet.Options) *[]string { return &v.Hints }),
 	vetNumber("max_lines", "how many lines a procedure may have without a section Length in its header; 150 if not set",
 		func(v *vet.Options) *int64 { return &v.MaxLines }),
 	vetList("purge_prefixes", "prefixes of the names of procedures that delete in bulk, for the rules Q7; purge_, prune_ and delete_ if not set",

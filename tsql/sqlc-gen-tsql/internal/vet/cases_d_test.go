@@ -99,10 +99,11 @@ func TestParametersAndLength(t *testing.T) {
 	t.Parallel()
 	check(t, "D2", vet.Options{}, []ruleCase{
 		{"named, together and in any case", "-- A.\n-- Parameters: @ID and @name: who, not somebody@example, after @@ROWCOUNT\n--   @b at noon\nCREATE PROCEDURE dbo.a @id int, @Name int, @b int AS SELECT @id AS id;", nil},
-		{"no section, and none needed", "-- A.\nCREATE PROCEDURE dbo.a AS SELECT 1 AS one;\nGO\nCREATE PROCEDURE dbo.b @id int AS SELECT 1 AS one;", []string{"4 D2-parameters"}},
-		{"one is part of another's name", "-- A.\n-- Parameters:\n--   @id_list  ids\nCREATE PROCEDURE dbo.a @id_list int,\n@id int AS SELECT @id AS id;", []string{"5 D2-parameters"}},
+		{"no section, and none needed", "-- A.\nCREATE PROCEDURE dbo.a AS SELECT 1 AS one;\nGO\nCREATE PROCEDURE dbo.b @id int AS SELECT 1 AS one;", []string{"4 D2-described"}},
+		{"one is part of another's name", "-- A.\n-- Parameters:\n--   @id_list  ids\nCREATE PROCEDURE dbo.a @id_list int,\n@id int AS SELECT @id AS id;", []string{"5 D2-described"}},
 		{"one that is gone", "-- A.\n-- Parameters:\n--   @id    who\n--   @name  gone\nCREATE PROCEDURE dbo.a @id int AS SELECT @id AS id;", []string{"2 D2-parameters"}},
-		{"of a function", "-- A.\nCREATE FUNCTION dbo.f (@a int) RETURNS int AS BEGIN RETURN @a; END;", []string{"2 D2-parameters"}},
+		{"of a function", "-- A.\nCREATE FUNCTION dbo.f (@a int) RETURNS int AS BEGIN RETURN @a; END;", []string{"2 D2-described"}},
+		{"of a function that has another name now", "-- A.\n-- Parameters: @b and @a\nCREATE FUNCTION dbo.f (@a int) RETURNS int AS BEGIN RETURN @a; END;", []string{"2 D2-parameters"}},
 	})
 	long := "CREATE PROCEDURE dbo.a AS\n" + strings.Repeat("-- Nothing.\n", 148) + "SELECT 1 AS one;"
 	check(t, "D3", vet.Options{}, []ruleCase{

@@ -33,6 +33,14 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
+// Hints that one text explains for all scripts need no reason beside them.
+func TestHintsExplainedElsewhere(t *testing.T) {
+	t.Parallel()
+	const text = "-- P.\nCREATE PROCEDURE dbo.p AS\n\nSELECT u.id FROM dbo.users AS u WITH (FORCESEEK)\nINNER LOOP JOIN dbo.orders AS o ON o.user_id = u.id\nOPTION (KEEPFIXED PLAN);"
+	check(t, "P6", vet.Options{Hints: []string{"FORCESEEK", "loop", "KEEPFIXED PLAN"}}, []ruleCase{{"all three", text, nil}})
+	check(t, "P6", vet.Options{Hints: []string{"FORCESEEK"}}, []ruleCase{{"one of three", text, []string{"5 P6-hints", "6 P6-hints"}}})
+}
+
 // TestHeadersFromAnalysis covers what only the analysis knows: result sets, and errors of procedures that are called.
 func TestHeadersFromAnalysis(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ var formRules = []Rule{
 		ID:    "D1-header",
 		Title: "A header has the configured sections, in the configured order",
 		Reason: "Whoever looks for the locks of fifty procedures looks at the same place in each. A section may be missing if it " +
-			"would be empty. Result sets and Errors are asked for by P6, Parameters by D2-parameters, Length by D3-length.",
+			"would be empty. Result sets and Errors are asked for by P6, Parameters by D2-described, Length by D3-length.",
 		Bad:      "-- Returns one.\n-- Transaction: none.\n-- Called by: the shop.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
 		Good:     "-- Returns one.\n-- Called by: the shop.\n-- Transaction: none.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
 		Needs:    "header",
@@ -25,10 +25,19 @@ var formRules = []Rule{
 		check:    checkForm,
 	},
 	{
-		ID:    "D2-parameters",
-		Title: "The section Parameters names every parameter, and nothing else",
+		ID:       "D2-parameters",
+		Title:    "The section Parameters names no parameter that the procedure does not have",
+		Reason:   "What is said of a parameter that is gone, or has another name now, misleads whoever calls the procedure.",
+		Bad:      "-- Waits.\n-- Parameters:\n--   @seconds  how long\nCREATE PROCEDURE dbo.wait @ms int AS SELECT @ms AS ms;",
+		Good:     "-- Waits.\n-- Parameters:\n--   @ms  how long, in milliseconds\nCREATE PROCEDURE dbo.wait @ms int AS SELECT @ms AS ms;",
+		Optional: true,
+		check:    checkNamedParameters,
+	},
+	{
+		ID:    "D2-described",
+		Title: "The section Parameters names every parameter",
 		Reason: "A name and a type don't tell the unit, what NULL means, or who chooses the value. Parameters that belong together " +
-			"share a line.",
+			"share a line. Where names say enough, disable the rule.",
 		Bad:      "-- Waits.\n-- Parameters:\n--   @ms  how long, in milliseconds\nCREATE PROCEDURE dbo.wait @ms int, @name int AS SELECT @ms AS ms, @name AS name;",
 		Good:     "-- Waits.\n-- Parameters:\n--   @ms    how long, in milliseconds\n--   @name  who waits\nCREATE PROCEDURE dbo.wait @ms int, @name int AS SELECT @ms AS ms, @name AS name;",
 		Optional: true,
@@ -205,7 +214,7 @@ func statementOptions(n syntax.Node) []syntax.Option {
 	}
 }
 
-// checkDescribed compares the section with the declaration, both ways.
+// checkDescribed looks for the declared parameters in the section.
 func checkDescribed(p *pass) {
 	for _, u := range p.routines() {
 		params := u.parameters()
@@ -222,6 +231,14 @@ func checkDescribed(p *pass) {
 				p.report(u, param.Span, "add it to the section Parameters", "the header does not say what %s is", param.Name)
 			}
 		}
+	}
+}
+
+// checkNamedParameters looks for the parameters of the section in the declaration.
+func checkNamedParameters(p *pass) {
+	for _, u := range p.routines() {
+		params := u.parameters()
+		section, _ := u.section("parameters")
 		for _, name := range variableNames(section.Text) {
 			if !slices.ContainsFunc(params, func(p *syntax.Param) bool { return same(p.Name, name) }) {
 				p.report(u, section.Span, "delete it from the section", "%s has no parameter %s", syntax.Dotted(u.name.Parts), name)

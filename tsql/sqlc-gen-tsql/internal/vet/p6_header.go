@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsql/internal/diag"
@@ -72,7 +73,7 @@ END CATCH;`,
 	},
 	{
 		ID:    "P6-hints",
-		Title: "Every hint has its reason: in the header, on its line or on the line above",
+		Title: "Every hint has its reason: in the header, on its line or on the line above; those of vet.hints need none",
 		Reason: "A hint overrules the server for good. Whoever meets it later must be able to tell whether the reason still " +
 			"holds.",
 		Bad:      "-- Lists users.\nCREATE PROCEDURE dbo.list_users AS\n\nSELECT name FROM dbo.users WITH (INDEX (by_name));",
@@ -162,7 +163,7 @@ func checkHints(p *pass) {
 			case *syntax.Merge:
 				p.explainHints(u, n.Options)
 			case *syntax.Join:
-				if n.Hint != "" && !u.explained(n.Y.Range(), n.Hint) {
+				if n.Hint != "" && !p.known(n.Hint) && !u.explained(n.Y.Range(), n.Hint) {
 					p.report(u, n.Y.Range(), "say why in a comment", "nothing says why the join is a %s join", n.Hint)
 				}
 			}
@@ -174,8 +175,13 @@ func checkHints(p *pass) {
 // explainHints reports hints without a reason. RECOMPILE has a rule of its own.
 func (p *pass) explainHints(u *unit, hints []syntax.Option) {
 	for _, h := range hints {
-		if h.Name != "RECOMPILE" && !u.explained(h.Span, h.Name) {
+		if h.Name != "RECOMPILE" && !p.known(h.Name) && !u.explained(h.Span, h.Name) {
 			p.report(u, h.Span, "say why in a comment", "nothing says why %s is here", h.Name)
 		}
 	}
+}
+
+// known says whether one text explains a hint for all scripts.
+func (p *pass) known(hint string) bool {
+	return slices.ContainsFunc(p.Options.Hints, func(name string) bool { return same(name, hint) })
 }

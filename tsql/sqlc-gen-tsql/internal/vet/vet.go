@@ -74,6 +74,8 @@ type Options struct {
 
 	// Header holds the titles of the sections that a header has, in their order: "called by", "transaction", "locks".
 	Header []string
+	// Hints are those that P6-hints asks no reason of, since one text explains them for all scripts: "KEEPFIXED PLAN".
+	Hints []string
 	// MaxLines is how many lines a procedure may have without saying why; 150 if zero.
 	MaxLines int64
 
