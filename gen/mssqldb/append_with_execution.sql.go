@@ -20,8 +20,8 @@ type AppendWithExecutionParams struct {
 	Events      []EventListV1Row
 }
 
-// AppendWithExecution appends events to a history outside of a turn, for tests and tools. It needs no lease
-// and creates no instance. All events are appended, or none.
+// AppendWithExecution appends events to a history outside of a turn, for tests and tools: all of them, or none.
+// It needs no lease and creates no instance.
 //
 // Errors: [ErrDuplicateEvent].
 func (q *Queries) AppendWithExecution(ctx context.Context, p AppendWithExecutionParams) error {

@@ -39,7 +39,8 @@ type FindInstanceResult struct {
 	Use FindInstanceUseRow
 }
 
-// FindInstance reports what uses an instance id: an instance, or a start that waits for its first turn.
+// FindInstance reports what uses an instance id: an instance, or a start that waits for its first turn. It
+// reads under the isolation level of the session.
 func (q *Queries) FindInstance(ctx context.Context, p FindInstanceParams) (FindInstanceResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

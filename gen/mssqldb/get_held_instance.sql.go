@@ -38,8 +38,8 @@ type GetHeldInstanceResult struct {
 	Held *GetHeldInstanceHeldRow
 }
 
-// GetHeldInstance reports why an instance is held because its code does not fit its history. The reason
-// comes from the oldest message that has one.
+// GetHeldInstance reports why an instance is held because its code does not fit its history. The reason comes
+// from the oldest message that has one.
 func (q *Queries) GetHeldInstance(ctx context.Context, p GetHeldInstanceParams) (GetHeldInstanceResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -37,8 +37,8 @@ type GetKVAllValuesResult struct {
 	Values []GetKVAllValuesValuesRow
 }
 
-// GetKVAllValues reads all keys of an instance: those that earlier executions left and the current one
-// has not touched, and those that the current one has set.
+// GetKVAllValues reads all keys of an instance: those that the current execution has set, and those that
+// earlier executions left and the current one has not touched.
 func (q *Queries) GetKVAllValues(ctx context.Context, p GetKVAllValuesParams) (GetKVAllValuesResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

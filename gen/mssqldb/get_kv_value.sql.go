@@ -37,8 +37,8 @@ type GetKVValueResult struct {
 	Value *GetKVValueValueRow
 }
 
-// GetKVValue reads one key of an instance: the value from the current execution, otherwise the value
-// from earlier executions.
+// GetKVValue reads one key of an instance: the value from the current execution, otherwise the value from
+// earlier executions.
 func (q *Queries) GetKVValue(ctx context.Context, p GetKVValueParams) (GetKVValueResult, error) {
 	a := newArgs(2)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

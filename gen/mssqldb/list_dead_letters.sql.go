@@ -43,8 +43,8 @@ type ListDeadLettersResult struct {
 	Letters []ListDeadLettersLettersRow
 }
 
-// ListDeadLetters lists what was set aside because it could not be decoded, those set aside first first, with
-// the beginning of each text, which names its kind.
+// ListDeadLetters lists what was set aside because it could not be decoded, oldest first, with the beginning of
+// each text, which names its kind.
 func (q *Queries) ListDeadLetters(ctx context.Context, p ListDeadLettersParams) (ListDeadLettersResult, error) {
 	a := newArgs(3)
 	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -13,29 +13,35 @@ var stmtListUnknownCode = statement{
 	text:    "[duroxide].[list_unknown_code]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"activity", "name", "version", "tag", "waiting", "ready_at", "seen_at", "other_tags"},
+		{
+			"activity", "name", "version", "tag", "instance_id", "waiting", "ready_at", "seen_at",
+			"other_tags",
+		},
 	},
 }
 
 // ListUnknownCodeParams holds the arguments of [Queries.ListUnknownCode].
 type ListUnknownCodeParams struct {
-	UnknownMs int64
+	UnknownMs  int64
+	Instances  bool
+	InstanceID *string
 }
 
 // ListUnknownCodeCodesRow is a row that [Queries.ListUnknownCode] returns.
 type ListUnknownCodeCodesRow struct {
-	Activity  bool
-	Name      string
-	Version   string
-	Tag       *string
-	Waiting   int64
-	ReadyAt   int64
-	SeenAt    *int64
-	OtherTags bool
+	Activity   bool
+	Name       string
+	Version    string
+	Tag        *string
+	InstanceID *string
+	Waiting    int64
+	ReadyAt    int64
+	SeenAt     *int64
+	OtherTags  bool
 }
 
 func scanListUnknownCodeCodesRow(rows *sql.Rows, r *ListUnknownCodeCodesRow) error {
-	return rows.Scan(&r.Activity, &r.Name, &r.Version, &r.Tag, &r.Waiting, &r.ReadyAt, &r.SeenAt, &r.OtherTags)
+	return rows.Scan(&r.Activity, &r.Name, &r.Version, &r.Tag, &r.InstanceID, &r.Waiting, &r.ReadyAt, &r.SeenAt, &r.OtherTags)
 }
 
 // ListUnknownCodeResult is what [Queries.ListUnknownCode] returns.
@@ -43,11 +49,13 @@ type ListUnknownCodeResult struct {
 	Codes []ListUnknownCodeCodesRow
 }
 
-// ListUnknownCode lists the code that ready work waits for and no worker has known since a time. It reads all
-// ready activities, so call it every minute rather than every second.
+// ListUnknownCode lists the code that ready work waits for and no worker has known since a time, or the
+// instances that wait for it. It reads all ready activities, so call it every minute rather than every second.
 func (q *Queries) ListUnknownCode(ctx context.Context, p ListUnknownCodeParams) (ListUnknownCodeResult, error) {
-	a := newArgs(1)
+	a := newArgs(3)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
+	required(&a, "instances", sqlBit{}, p.Instances)
+	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	var r ListUnknownCodeResult
 	err := q.call(ctx, &stmtListUnknownCode, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Codes, err = readMany(rows, scanListUnknownCodeCodesRow)

@@ -61,9 +61,8 @@ type ReadHistoryResult struct {
 	Whole     ReadHistoryWholeRow
 }
 
-// ReadHistory reads the events of one execution, or of the latest. The latest is the highest
-// that is stored, which is not always the current one: events may have been appended without the
-// instance.
+// ReadHistory reads the events of one execution, or of the latest: the highest that is stored, which may have
+// no row, because events can be appended without one.
 func (q *Queries) ReadHistory(ctx context.Context, p ReadHistoryParams) (ReadHistoryResult, error) {
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

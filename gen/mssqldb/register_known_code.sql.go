@@ -24,8 +24,7 @@ type RegisterKnownCodeParams struct {
 }
 
 // RegisterKnownCode registers a set of names that a worker knows, so that its fetches can name the set by its
-// digest, and removes sets that no fetch has named for a week. Without the hints, one of two callers
-// that register one set at the same time would get error 2627. Its whole call is safe to repeat.
+// digest, and removes sets that no fetch has named for a week.
 func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodeParams) error {
 	a := newArgs(6)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)

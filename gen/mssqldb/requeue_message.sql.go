@@ -44,7 +44,7 @@ type RequeueMessageResult struct {
 }
 
 // RequeueMessage puts a message that was set aside into the queue as if it were sent now, and deletes the
-// letter. The caller has decoded its text.
+// letter. The caller has decoded its text. Most parameters are those of enqueue_for_orchestrator.
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) RequeueMessage(ctx context.Context, p RequeueMessageParams) (RequeueMessageResult, error) {

@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"math"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -104,16 +105,16 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	if !ok {
 		return 0, columns.InstanceNotFound(operation, instance)
 	}
-	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.LatestExecutionIDResult, error) {
-		return q.LatestExecutionID(ctx, mssqldb.LatestExecutionIDParams{InstanceID: id})
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ReadHistoryResult, error) {
+		return q.ReadHistory(ctx, mssqldb.ReadHistoryParams{InstanceID: id, FirstEvent: math.MaxInt64}) // no events
 	})
 	if err != nil {
 		return 0, err
 	}
-	if result.Latest.ExecutionID == nil {
+	if result.Execution.ExecutionID == nil {
 		return 0, columns.InstanceNotFound(operation, instance)
 	}
-	return uint64(*result.Latest.ExecutionID), nil
+	return uint64(*result.Execution.ExecutionID), nil
 }
 
 // GetInstanceInfo implements [provider.Admin]. Error: [provider.ErrNotFound].

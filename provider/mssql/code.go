@@ -131,7 +131,6 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	for i, row := range result.Codes {
 		list[i] = newUnknownCode(row)
 	}
-	// The server compares UTF-16 units, which is another order beyond U+FFFF.
 	columns.SortUnknown(list)
 	return list, nil
 }
@@ -152,7 +151,7 @@ func newUnknownCode(row mssqldb.ListUnknownCodeCodesRow) provider.UnknownCode {
 // Error: [provider.ErrInvalidArgument] for a negative duration.
 func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor time.Duration) ([]provider.WaitingInstance, error) {
 	const operation = "list_waiting_for_code"
-	params := mssqldb.ListWaitingForCodeParams{}
+	params := mssqldb.ListUnknownCodeParams{Instances: true}
 	var err error
 	if params.UnknownMs, err = columns.Delay(operation, "unknownFor", unknownFor); err != nil {
 		return nil, err
@@ -164,21 +163,15 @@ func (s *Store) WaitingForCode(ctx context.Context, instance string, unknownFor 
 		}
 		params.InstanceID = &id
 	}
-	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListWaitingForCodeResult, error) {
-		return q.ListWaitingForCode(ctx, params)
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListUnknownCodeResult, error) {
+		return q.ListUnknownCode(ctx, params)
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]provider.WaitingInstance, len(result.Waiting))
-	for i, row := range result.Waiting {
-		list[i] = provider.WaitingInstance{
-			InstanceID: restored(row.InstanceID),
-			UnknownCode: newUnknownCode(mssqldb.ListUnknownCodeCodesRow{
-				Activity: row.Activity, Name: row.Name, Version: row.Version, Tag: row.Tag,
-				Waiting: row.Waiting, ReadyAt: row.ReadyAt, SeenAt: row.SeenAt, OtherTags: row.OtherTags,
-			}),
-		}
+	list := make([]provider.WaitingInstance, len(result.Codes))
+	for i, row := range result.Codes {
+		list[i] = provider.WaitingInstance{InstanceID: restored(*row.InstanceID), UnknownCode: newUnknownCode(row)}
 	}
 	columns.SortWaiting(list)
 	return list, nil

@@ -41,8 +41,8 @@ var roleNames = map[role]func(schema string) string{reader: migrate.ReaderRoleNa
 var rights = map[role]string{
 	reader: `count_dead_letters count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
 		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
-		latest_execution_id list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
-		list_instances_by_status list_known_versions list_unknown_code list_waiting_for_code read_history read_progress
+		list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
+		list_instances_by_status list_known_versions list_unknown_code read_history read_progress
 		recommended_workers
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues
 		id_list_v1`,

@@ -1,16 +1,8 @@
--- Gives a number to each name of code that has none. Names are added and committed one by one,
--- so that two callers with the same names in another order do not deadlock.
---
+-- Gives a number to each name of code that has none. Each name commits by itself, before the caller's transaction
+-- begins, so that two callers with the same names in another order do not deadlock.
 -- Helper of: ack_orchestration_item, register_known_code.
--- Transaction: none. Each name commits by itself, before the caller's transaction begins.
---
--- Parameters:
---   @codes  the names; those that have a number are skipped
---
+-- Transaction: none.
 -- Locks: code_names (read by uq_code_names; get_code locks the one that it adds).
---
--- Hints: INDEX seeks each name. A plan that was made for an empty table would read all of it.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.add_codes
     @codes duroxide.code_list_v1 READONLY
@@ -21,10 +13,8 @@ DECLARE @position INT, @name NVARCHAR(401), @version NVARCHAR(401), @code_id INT
 SELECT @position = MIN(c.position)
 FROM @codes AS c
 WHERE NOT EXISTS (
-    SELECT 1
-    FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
-    WHERE n.name = c.name
-      AND n.version = c.version
+    SELECT 1 FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
+    WHERE n.name = c.name AND n.version = c.version
 );
 WHILE @position IS NOT NULL
 BEGIN

@@ -1,22 +1,10 @@
--- Appends events to a history outside of a turn, for tests and tools. It needs no lease
--- and creates no instance. All events are appended, or none.
---
+-- Appends events to a history outside of a turn, for tests and tools: all of them, or none. It needs no lease and
+-- creates no instance.
 -- Called by: Store.AppendWithExecution.
 -- Transaction: its own.
---
--- Parameters:
---   @instance_id   the instance; it need not exist
---   @execution_id  the execution, from 1
---   @events        the events
---
 -- Locks: inboxes (the instance's row, by lock_inbox), history (the new events, by pk_history).
---
--- Hints: LOOP and INDEX seek each new event, instead of reading the whole history. ROWLOCK keeps
---   the locks to rows.
---
 -- Errors:
---   50013 duplicate_event: the execution already has an event with one of the ids, or
---         @events has an id twice
+--   50013 duplicate_event: the execution already has an event with one of the ids, or @events has an id twice
 CREATE OR ALTER PROCEDURE duroxide.append_with_execution
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,
@@ -33,8 +21,7 @@ BEGIN TRY
     EXEC duroxide.lock_inbox @instance_id = @instance_id;
 
     IF EXISTS (
-        SELECT 1
-        FROM @events AS e
+        SELECT 1 FROM @events AS e
         -- vet:allow Q10: the inbox is locked, so nobody else adds events
         INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history))
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id

@@ -1,21 +1,11 @@
--- Stores the changes of a turn to the key-value map. They are kept in kv_delta, beside the values
--- that the execution began with: a replay makes the changes again, so it must begin without them.
---
+-- Stores the changes of a turn to the key-value map. They are kept in kv_delta, beside the values that the execution
+-- began with: a replay makes the changes again, so it must begin without them.
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inbox.
---
 -- Parameters:
---   @instance_id  the instance
---   @now          the time of the change, in milliseconds since 1970 UTC
---   @clear        1 first marks every key as cleared
---   @changes      keys with their new values; a NULL value clears the key
---
--- Locks: kv_store (read by ix_kv_store_instance), kv_delta (the instance's rows, by
---   ix_kv_delta_instance and pk_kv_delta).
---
--- Hints: INDEX finds the instance's rows, and LOOP JOIN each changed key, by a seek. A scan
---   would wait for rows of other instances. ROWLOCK keeps the locks to rows.
---
+--   @clear  1 first marks every key as cleared
+-- Locks: kv_store (read by ix_kv_store_instance), kv_delta (the instance's rows, by ix_kv_delta_instance and
+--   pk_kv_delta).
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.change_values
     @instance_id NVARCHAR(400),
@@ -39,8 +29,7 @@ BEGIN
           SELECT 1
           -- vet:allow Q10: the inbox is locked, so nobody else adds keys
           FROM duroxide.kv_delta AS d WITH (INDEX (pk_kv_delta))
-          WHERE d.instance_id = s.instance_id
-            AND d.kv_key = s.kv_key
+          WHERE d.instance_id = s.instance_id AND d.kv_key = s.kv_key
       )
     OPTION (LOOP JOIN);
 END;
@@ -55,7 +44,6 @@ WHERE NOT EXISTS (
     SELECT 1
     -- vet:allow Q10: the inbox is locked, so nobody else adds keys
     FROM duroxide.kv_delta AS d WITH (INDEX (pk_kv_delta))
-    WHERE d.instance_id = @instance_id
-      AND d.kv_key = c.kv_key
+    WHERE d.instance_id = @instance_id AND d.kv_key = c.kv_key
 )
 OPTION (LOOP JOIN);

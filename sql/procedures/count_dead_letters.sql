@@ -1,15 +1,9 @@
 -- Counts what was set aside because it could not be decoded.
---
 -- Called by: Store.CountDeadLetters.
 -- Transaction: none.
---
 -- Result sets:
 --   1 Letters: how many
---
--- Locks: dead_letters (shared, by ix_dead_letters_instance alone, key by key, while it reads; none
---   under row versioning).
---
--- Hints: INDEX reads no row, which has the whole text.
+-- Locks: dead_letters (read, by ix_dead_letters_instance alone: the rows have the whole texts).
 CREATE OR ALTER PROCEDURE duroxide.count_dead_letters
 AS
 SET NOCOUNT ON;

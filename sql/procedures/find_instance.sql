@@ -1,15 +1,10 @@
--- Reports what uses an instance id: an instance, or a start that waits for its first turn.
---
+-- Reports what uses an instance id: an instance, or a start that waits for its first turn. It reads under the
+-- isolation level of the session.
 -- Called by: Store.FindInstance, Store.FindInstanceTx.
--- Transaction: none. It reads under the isolation level of the session.
---
--- Parameters:
---   @instance_id  the id
---
+-- Transaction: none.
 -- Result sets:
---   1 Use: one row. used is 0 if nobody uses the id. Name and status are the instance's, NULL without
---     one; start_item is the message of a start that waits, NULL without one
---
+--   1 Use: one row. used is 0 if nobody uses the id. name and status are the instance's, NULL without one; start_item
+--     is the message of a start that waits, NULL without one
 -- Locks: those of id_use.
 -- vet:allow Q12-set: a caller's transaction under SNAPSHOT could not go on after another level (error 3951)
 CREATE OR ALTER PROCEDURE duroxide.find_instance

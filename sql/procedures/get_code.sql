@@ -1,23 +1,12 @@
--- Finds the number of a name of code, and gives it one if it has none. Without the hints,
--- one of two callers that add a name at the same time would get error 2627. Its whole call is safe
--- to repeat.
---
--- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker,
---   requeue_work, start_instance.
--- Transaction: none. It is called before the caller's transaction begins, so that others wait for a
---   new name only while it is added. In a transaction of the client's (enqueue_for_orchestrator) a
---   new name is locked until that ends.
---
+-- Finds the number of a name of code, and gives it one if it has none. It is called before the caller's transaction
+-- begins, so that others wait for a new name only while it is added. In a client's own transaction the new name stays
+-- locked until that ends.
+-- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker, requeue_work,
+--   start_instance.
+-- Transaction: none.
 -- Parameters:
---   @name     the name; NULL for what any worker may take
---   @version  the version; NULL for what any worker may take
---   @code_id  code_names.id; 0 if name or version is NULL
---
+--   @name, @version  NULL for what any worker may take: then @code_id is 0
 -- Locks: code_names (by uq_code_names; the key's range while a name is added).
---
--- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
---   seeks the name. A plan that was made for an empty table would read all of it.
---
 -- gen:internal
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.get_code
@@ -36,19 +25,15 @@ END;
 -- Names are only ever added, so what is found needs no lock.
 SELECT @code_id = n.id
 FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
-WHERE n.name = @name
-  AND n.version = @version;
+WHERE n.name = @name AND n.version = @version;
 IF @code_id IS NOT NULL
     RETURN;
 INSERT INTO duroxide.code_names (name, version)
 SELECT @name, @version
 WHERE NOT EXISTS (
-    SELECT 1
-    FROM duroxide.code_names AS n WITH (UPDLOCK, HOLDLOCK, INDEX (uq_code_names))
-    WHERE n.name = @name
-      AND n.version = @version
+    SELECT 1 FROM duroxide.code_names AS n WITH (UPDLOCK, HOLDLOCK, INDEX (uq_code_names))
+    WHERE n.name = @name AND n.version = @version
 );
 SELECT @code_id = n.id
 FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
-WHERE n.name = @name
-  AND n.version = @version;
+WHERE n.name = @name AND n.version = @version;

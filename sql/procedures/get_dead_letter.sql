@@ -1,18 +1,9 @@
 -- Returns something that was set aside because it could not be decoded, with its text.
---
 -- Called by: Store.GetDeadLetter, Store.RequeueDeadLetter.
 -- Transaction: none.
---
--- Parameters:
---   @id  the letter
---
 -- Result sets:
 --   1 Letter: no row, or the letter
---
--- Locks: dead_letters (the row, shared, by pk_dead_letters, while it reads; none under row
---   versioning).
---
--- Hints: INDEX comes to the row by its key, whatever the statistics say.
+-- Locks: dead_letters (read, by pk_dead_letters).
 CREATE OR ALTER PROCEDURE duroxide.get_dead_letter
     @id BIGINT
 AS

@@ -1,19 +1,8 @@
--- Finds the number of a version of the framework, and gives it one if it has none. Without the hints,
--- one of two callers that add a version at the same time would get error 2627. Its whole call is safe
--- to repeat.
---
+-- Finds the number of a version of the framework, and gives it one if it has none. It is called before the caller's
+-- transaction begins, so that fetches wait for a new version only while it is added.
 -- Helper of: ack_orchestration_item.
--- Transaction: none. It is called before the caller's transaction begins, so that fetches wait for a
---   new version only while it is added.
---
--- Parameters:
---   @major, @minor, @patch  the version
---   @version_id             framework_versions.id
---
+-- Transaction: none.
 -- Locks: framework_versions (by its unique key; the key's range while a version is added).
---
--- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.get_framework_version
     @major      BIGINT,
@@ -26,22 +15,15 @@ SET XACT_ABORT ON;
 -- Versions are only ever added, so what is found needs no lock.
 SELECT @version_id = f.id
 FROM duroxide.framework_versions AS f
-WHERE f.major = @major
-  AND f.minor = @minor
-  AND f.patch = @patch;
+WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch;
 IF @version_id IS NOT NULL
     RETURN;
 INSERT INTO duroxide.framework_versions (major, minor, patch)
 SELECT @major, @minor, @patch
 WHERE NOT EXISTS (
-    SELECT 1
-    FROM duroxide.framework_versions AS f WITH (UPDLOCK, HOLDLOCK)
-    WHERE f.major = @major
-      AND f.minor = @minor
-      AND f.patch = @patch
+    SELECT 1 FROM duroxide.framework_versions AS f WITH (UPDLOCK, HOLDLOCK)
+    WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch
 );
 SELECT @version_id = f.id
 FROM duroxide.framework_versions AS f
-WHERE f.major = @major
-  AND f.minor = @minor
-  AND f.patch = @patch;
+WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch;

@@ -1,19 +1,10 @@
--- Reads all keys of an instance: those that earlier executions left and the current one
--- has not touched, and those that the current one has set.
---
+-- Reads all keys of an instance: those that the current execution has set, and those that earlier executions left and
+-- the current one has not touched.
 -- Called by: Store.GetKVAllValues.
 -- Transaction: its own.
---
--- Parameters:
---   @instance_id  the instance
---
 -- Result sets:
---   1 Values: keys and values, in no order
---
--- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then kv_store,
---   kv_delta (shared, by the instance's index and the primary key).
---
--- Hints: INDEX reads the instance's rows and no others, whatever the statistics say.
+--   1 Values: in no order
+-- Locks: inboxes (by hold_instance), kv_store, kv_delta (read, by the instance's index and the primary key).
 CREATE OR ALTER PROCEDURE duroxide.get_kv_all_values
     @instance_id NVARCHAR(400)
 AS
@@ -31,10 +22,8 @@ BEGIN TRY
         FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))
         WHERE s.instance_id = @instance_id
           AND NOT EXISTS (
-              SELECT 1
-              FROM duroxide.kv_delta AS t WITH (INDEX (pk_kv_delta))
-              WHERE t.instance_id = s.instance_id
-                AND t.kv_key = s.kv_key
+              SELECT 1 FROM duroxide.kv_delta AS t WITH (INDEX (pk_kv_delta))
+              WHERE t.instance_id = s.instance_id AND t.kv_key = s.kv_key
           )
         UNION ALL
         SELECT d.kv_key, d.value

@@ -1,20 +1,9 @@
--- Reads one key of an instance: the value from the current execution, otherwise the value
--- from earlier executions.
---
+-- Reads one key of an instance: the value from the current execution, otherwise the value from earlier executions.
 -- Called by: Store.GetKVValue.
 -- Transaction: its own.
---
--- Parameters:
---   @instance_id  the instance
---   @kv_key       the key
---
 -- Result sets:
 --   1 Value: no row for an unknown instance or key; NULL if the key was cleared
---
--- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then kv_delta,
---   kv_store (shared, by the primary key).
---
--- Hints: INDEX seeks the key, whatever the statistics say, and reads no other key of the instance.
+-- Locks: inboxes (by hold_instance), kv_delta, kv_store (read, by the primary key).
 CREATE OR ALTER PROCEDURE duroxide.get_kv_value
     @instance_id NVARCHAR(400),
     @kv_key      NVARCHAR(400)
@@ -31,13 +20,11 @@ BEGIN TRY
     FROM (
         SELECT d.value, 0 AS place
         FROM duroxide.kv_delta AS d WITH (INDEX (pk_kv_delta))
-        WHERE d.instance_id = @instance_id
-          AND d.kv_key = @kv_key
+        WHERE d.instance_id = @instance_id AND d.kv_key = @kv_key
         UNION ALL
         SELECT s.value, 1 AS place
         FROM duroxide.kv_store AS s WITH (INDEX (pk_kv_store))
-        WHERE s.instance_id = @instance_id
-          AND s.kv_key = @kv_key
+        WHERE s.instance_id = @instance_id AND s.kv_key = @kv_key
     ) AS x
     ORDER BY x.place;
 

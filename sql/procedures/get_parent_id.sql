@@ -1,15 +1,9 @@
 -- Finds the parent of an instance.
---
 -- Called by: Store.GetParentID.
 -- Transaction: none.
---
--- Parameters:
---   @instance_id  the instance
---
 -- Result sets:
 --   1 Instance: no row if there is no such instance; the parent is NULL for a root
---
--- Locks: instances (shared, by pk_instances, while it reads; none under row versioning).
+-- Locks: instances (read, by pk_instances).
 CREATE OR ALTER PROCEDURE duroxide.get_parent_id
     @instance_id NVARCHAR(400)
 AS

@@ -1,22 +1,9 @@
--- Keeps the data of an instance unchanged until the end of the transaction, for a procedure that
--- reads several tables. Every change of these data locks the inbox first.
---
--- Under row versioning there is nothing to do, because a statement reads everything as of its
--- beginning. Without row versions, a statement can see one table before a change and the next table
--- after it, and would miss rows that move between the two.
---
+-- Keeps the data of an instance unchanged until the end of the transaction, for a procedure that reads several tables:
+-- every change of these data locks the inbox first. Under row versioning each statement reads everything as of its
+-- beginning, so nothing needs to be locked.
 -- Helper of: get_instance_stats, get_kv_all_values, get_kv_value.
 -- Transaction: the caller's, which keeps the lock.
---
--- Parameters:
---   @instance_id  the instance
---
 -- Locks: inboxes (the instance's row, shared, by pk_inboxes; none under row versioning).
---
--- Hints: REPEATABLEREAD keeps the lock until the end of the transaction, ROWLOCK keeps it to the
---   row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.hold_instance
     @instance_id NVARCHAR(400)
@@ -24,10 +11,8 @@ AS
 SET NOCOUNT ON;
 DECLARE @held NVARCHAR(400);
 IF EXISTS (
-    SELECT 1
-    FROM sys.databases AS d
-    WHERE d.name = DB_NAME()
-      AND d.is_read_committed_snapshot_on = 0
+    SELECT 1 FROM sys.databases AS d
+    WHERE d.name = DB_NAME() AND d.is_read_committed_snapshot_on = 0
 )
     SELECT @held = b.instance_id
     FROM duroxide.inboxes AS b WITH (REPEATABLEREAD, ROWLOCK)

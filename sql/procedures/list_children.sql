@@ -1,15 +1,9 @@
 -- Lists the direct children of an instance in the order of their creation.
---
 -- Called by: Store.ListChildren.
 -- Transaction: none.
---
--- Parameters:
---   @instance_id  the parent
---
 -- Result sets:
 --   1 Children: their ids
---
--- Locks: instances (shared, by ix_instances_parent, while it reads; none under row versioning).
+-- Locks: instances (read, by ix_instances_parent).
 CREATE OR ALTER PROCEDURE duroxide.list_children
     @instance_id NVARCHAR(400)
 AS

@@ -1,22 +1,13 @@
--- Lists what was set aside because it could not be decoded, those set aside first first, with
--- the beginning of each text, which names its kind.
---
+-- Lists what was set aside because it could not be decoded, oldest first, with the beginning of each text, which names
+-- its kind.
 -- Called by: Store.ListDeadLetters.
 -- Transaction: none.
---
 -- Parameters:
---   @instance_id  the instance whose letters are listed; NULL for all
+--   @instance_id  NULL for all instances
 --   @after        the id after which to begin
---   @limit        the largest number of letters
---
 -- Result sets:
 --   1 Letters: the letters
---
--- Locks: dead_letters (shared, by pk_dead_letters, or by ix_dead_letters_instance for one instance,
---   row by row, while it reads; none under row versioning).
---
--- Hints: INDEX reads no more than the page, in its order, and LOOP seeks the rows of the page.
---
+-- Locks: dead_letters (read, by ix_dead_letters_instance for one instance, and by pk_dead_letters).
 -- gen:null @instance_id
 CREATE OR ALTER PROCEDURE duroxide.list_dead_letters
     @instance_id NVARCHAR(400),
@@ -36,8 +27,7 @@ ELSE
     INSERT INTO @page (id)
     SELECT TOP (@limit) d.id
     FROM duroxide.dead_letters AS d WITH (INDEX (ix_dead_letters_instance))
-    WHERE d.instance_id = @instance_id
-      AND d.id > @after
+    WHERE d.instance_id = @instance_id AND d.id > @after
     ORDER BY d.id;
 -- gen:result Letters
 SELECT d.id, d.queue, d.instance_id, LEFT(d.work_item, 80) AS head, d.error, d.created_at

@@ -1,15 +1,9 @@
 -- Lists the executions of an instance, oldest first.
---
 -- Called by: Store.ListExecutions.
 -- Transaction: none.
---
--- Parameters:
---   @instance_id  the instance
---
 -- Result sets:
 --   1 Executions: their ids
---
--- Locks: executions (shared, by pk_executions, while it reads; none under row versioning).
+-- Locks: executions (read, by pk_executions).
 CREATE OR ALTER PROCEDURE duroxide.list_executions
     @instance_id NVARCHAR(400)
 AS

@@ -1,18 +1,11 @@
--- Lists the instances that are held because their code does not fit their history, those
--- held longest first. The reason of each comes from its oldest message that has one.
---
+-- Lists the instances that are held because their code does not fit their history, those held longest first, each as
+-- get_held_instance reports it. It reads each message once, by the primary key alone, so it never keeps one locked
+-- while it waits for another one of the same instance.
 -- Called by: Store.ListHeldInstances.
 -- Transaction: none.
---
 -- Result sets:
 --   1 Held: the instance, why and since when it is held, and when it is offered again
---
--- Locks: orchestrator_queue (shared, by pk_orchestrator_queue, while it reads; none under row
---   versioning).
---
--- Hints: INDEX reads the messages by the primary key alone. Each message is read once, so the query
---   never holds one message while it waits for another one of the same instance. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage.sql.
+-- Locks: orchestrator_queue (read, by pk_orchestrator_queue).
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;

@@ -1,17 +1,7 @@
--- Makes the key-value changes of an execution that has ended part of the values that the next
--- execution begins with.
---
+-- Makes the key-value changes of an execution that has ended part of the values that the next execution begins with.
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inbox.
---
--- Parameters:
---   @instance_id  the instance
---
--- Locks: kv_store (the changed keys, by pk_kv_store), kv_delta (the instance's rows, by
---   ix_kv_delta_instance).
---
--- Hints: INDEX, LOOP and ROWLOCK are explained in change_values.
---
+-- Locks: kv_store (the changed keys, by pk_kv_store), kv_delta (the instance's rows, by ix_kv_delta_instance).
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.merge_values
     @instance_id NVARCHAR(400)

@@ -1,12 +1,9 @@
 -- Refuses the caller's transaction if it is under SNAPSHOT.
---
 -- Helper of: enqueue_for_orchestrator, start_instance.
 -- Transaction: the caller's.
---
 -- Errors:
---   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the
---         server may not let it return from a procedure that changes the level (error 3951)
---
+--   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the server may not let it return
+--         from a procedure that changes the level (error 3951)
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refuse_snapshot
 AS

@@ -1,25 +1,13 @@
--- Registers a set of names that a worker knows, so that its fetches can name the set by its digest,
--- and removes sets that no fetch has named for a week. Without the hints, one of two callers
--- that register one set at the same time would get error 2627. Its whole call is safe to repeat.
---
--- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim,
---   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
+-- Registers a set of names that a worker knows, so that its fetches can name the set by its digest, and removes sets
+-- that no fetch has named for a week.
+-- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
+--   Store.AckWorkAndClaim.
 -- Transaction: its own. Names are added before it begins.
---
 -- Parameters:
---   @digest    the digest of the set
---   @activity  1 for a set of activities, 0 for one of orchestrations
---   @codes     the names in the set
---   @any_tag   1 for activities with any tag or none
---   @untagged  1 for activities without a tag
---   @tags      tags of activities
---
--- Locks: code_names (by add_codes), known_code (the key's range of the digest, and the removed
---   sets), known_code_names, known_code_tags (the new and the removed rows).
---
--- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
---   and LOOP seek each set and each name. A plan that was made for an empty table would read all
---   of it. FORCESEEK and ROWLOCK write a set by its key.
+--   @activity            1 for a set of activities, 0 for one of orchestrations
+--   @any_tag, @untagged  1 if the worker takes activities with any tag or none, or those without a tag
+-- Locks: code_names (by add_codes), known_code (the key's range of the digest, and the removed sets),
+--   known_code_names, known_code_tags (the new and the removed rows).
 CREATE OR ALTER PROCEDURE duroxide.register_known_code
     @digest   VARBINARY(32),
     @activity BIT,
@@ -48,17 +36,14 @@ BEGIN TRY
     INSERT INTO duroxide.known_code (activity, digest, seen_at)
     SELECT @activity, @digest, @now
     WHERE NOT EXISTS (
-        SELECT 1
-        FROM duroxide.known_code AS k WITH (UPDLOCK, HOLDLOCK, INDEX (uq_known_code))
-        WHERE k.digest = @digest
-          AND k.activity = @activity
+        SELECT 1 FROM duroxide.known_code AS k WITH (UPDLOCK, HOLDLOCK, INDEX (uq_known_code))
+        WHERE k.digest = @digest AND k.activity = @activity
     );
     IF @@ROWCOUNT = 1
     BEGIN
         SELECT @known_id = k.id
         FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-        WHERE k.digest = @digest
-          AND k.activity = @activity;
+        WHERE k.digest = @digest AND k.activity = @activity;
         INSERT INTO duroxide.known_code_names (known_id, code_id)
         SELECT DISTINCT @known_id, n.id
         FROM @codes AS c

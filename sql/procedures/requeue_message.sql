@@ -1,25 +1,14 @@
--- Puts a message that was set aside into the queue as if it were sent now, and deletes the letter.
--- The caller has decoded its text.
---
+-- Puts a message that was set aside into the queue as if it were sent now, and deletes the letter. The caller has
+-- decoded its text. Most parameters are those of enqueue_for_orchestrator.
 -- Called by: Store.RequeueDeadLetter.
 -- Transaction: its own.
---
 -- Parameters:
---   @id           the letter
---   @instance_id, @kind, @name, @version, @work_item, @delay_ms, @queue
---                 as those of enqueue_for_orchestrator
---
+--   @id  the letter
 -- Result sets:
---   1 Requeued: one row. found is 0 if there is no such letter; then nothing was changed
---
+--   1 Requeued: found is 0 if there is no such letter; then nothing was changed
 -- Locks: those of enqueue_for_orchestrator, dead_letters (the letter, by pk_dead_letters).
---
--- Hints: INDEX comes to the row by its key, whatever the statistics say. ROWLOCK keeps the lock to
---   the row.
---
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
---
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.requeue_message
     @id          BIGINT,

@@ -1,21 +1,11 @@
--- Makes the messages of a held instance visible at once, before the time of their next try.
--- The instance's timers and other hidden messages do not change.
---
+-- Makes the messages of a held instance visible at once, before the time of their next try. The instance's timers and
+-- other hidden messages do not change.
 -- Called by: Store.RetryHeldInstance.
 -- Transaction: its own.
---
--- Parameters:
---   @instance_id  the instance
---
 -- Result sets:
---   1 Retried: one row. held is 0 if the instance is not held; then nothing was changed
---
--- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's
---   messages, by ix_orchestrator_queue_held: whoever writes messages holds the inbox).
---
--- Hints: INDEX finds the rows by their keys, whatever the statistics say. ROWLOCK keeps the locks
---   to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
+--   1 Retried: held is 0 if the instance is not held; then nothing was changed
+-- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's messages, by
+--   ix_orchestrator_queue_held: whoever writes messages holds the inbox).
 CREATE OR ALTER PROCEDURE duroxide.retry_held_instance
     @instance_id NVARCHAR(400)
 AS

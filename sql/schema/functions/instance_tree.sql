@@ -1,17 +1,8 @@
--- Lists an instance and its descendants, level by level and each level in the order of creation.
--- The instance itself need not exist. Each id is listed once, so a cycle of parents ends. Each
--- instance costs one seek.
---
+-- Lists an instance and its descendants, level by level and each level in the order of creation. The instance itself
+-- need not exist. Each id is listed once, so a cycle of parents ends.
 -- Helper of: delete_instance, delete_instance_bulk, get_instance_tree.
---
--- Parameters:
---   @instance_id  the root of the tree
---
 -- Returns: the ids with their positions, from 1, and their depths, 0 for the root.
---
--- Locks: instances (shared, by ix_instances_parent, while it reads; none under row versioning).
---
--- Hints: LOOP seeks the children of each instance, however many children the plan was made for.
+-- Locks: instances (read, by ix_instances_parent).
 CREATE OR ALTER FUNCTION duroxide.instance_tree (@instance_id NVARCHAR(400))
 RETURNS @tree TABLE (
     -- From 1, without gaps.

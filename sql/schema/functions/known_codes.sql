@@ -1,18 +1,10 @@
 -- Lists the code that is in a set which a fetch has named since a time.
---
--- Helper of: unknown_codes, fetch_orchestration_item, lock_work_item, abandon_orchestration_item,
---   abandon_work_item.
---
+-- Helper of: unknown_codes, fetch_orchestration_item, lock_work_item, abandon_orchestration_item, abandon_work_item.
 -- Parameters:
 --   @activity  1 looks at sets of activities, 0 at sets of orchestrations
---   @since     the time, in milliseconds since 1970 UTC
---
--- Returns: the codes, as code_names.id. A code is there once for each of its sets.
---
--- Locks: known_code_names, known_code (shared, while it reads; none under row versioning).
---
--- Hints: INDEX seeks the sets that have a code. A plan that was made for an empty table would
---   read the whole table.
+--   @since     milliseconds since 1970 UTC
+-- Returns: the codes, as code_names.id, each once for each of its sets.
+-- Locks: known_code_names, known_code (read).
 CREATE OR ALTER FUNCTION duroxide.known_codes (@activity BIT, @since BIGINT)
 RETURNS TABLE
 AS
@@ -20,6 +12,5 @@ RETURN (
     SELECT kn.code_id
     FROM duroxide.known_code_names AS kn WITH (INDEX (ix_known_code_names_code))
     INNER JOIN duroxide.known_code AS k ON k.id = kn.known_id
-    WHERE k.activity = @activity
-      AND k.seen_at > @since
+    WHERE k.activity = @activity AND k.seen_at > @since
 );

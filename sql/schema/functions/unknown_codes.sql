@@ -1,16 +1,10 @@
--- Lists the code that no worker has known since a time: no fetch since then has named a set that
--- has the code's name.
---
+-- Lists the code that no worker has known since a time: no fetch since then has named a set that has the code's name.
 -- Helper of: find_unknown_turn, lock_work_item, unknown_work.
---
 -- Parameters:
 --   @activity  1 looks at sets of activities, 0 at sets of orchestrations
---   @since     the time, in milliseconds since 1970 UTC
---
+--   @since     milliseconds since 1970 UTC
 -- Returns: the codes, by number, name and version.
---
--- Locks: code_names, and those of known_codes (shared, while it reads; none under row
---   versioning).
+-- Locks: code_names, and those of known_codes (read).
 CREATE OR ALTER FUNCTION duroxide.unknown_codes (@activity BIT, @since BIGINT)
 RETURNS TABLE
 AS

@@ -1,13 +1,8 @@
--- Turns milliseconds since 1970 into a time that people read. Days, seconds and milliseconds are
--- added one by one, because the milliseconds since 1970 do not fit the int of DATEADD.
---
+-- Turns milliseconds since 1970 into a time that people read, in days, seconds and milliseconds, because DATEADD takes
+-- an int.
 -- Helper of: v_dead_letters, v_executions, v_history, v_instances, v_queues.
---
--- Parameters:
---   @ms  milliseconds since 1970 UTC, or NULL
---
--- Returns: the time in UTC; NULL for NULL. A time beyond the year 9999, which a timer may have,
---   is shown as the last second of that year.
+-- Returns: the time in UTC; NULL for NULL. A time beyond the year 9999, which a timer may have, is shown as the last
+--   second of that year.
 CREATE OR ALTER FUNCTION duroxide.utc_time (@ms BIGINT)
 RETURNS TABLE
 AS
