@@ -1,9 +1,11 @@
 package scripts_test
 
 import (
+	"database/sql"
 	"flag"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path"
@@ -76,13 +78,15 @@ func readModules(t *testing.T) []module {
 	return modules
 }
 
-// procedureTable says of each procedure what its header says.
+// procedureTable says of each procedure what its header says: first those that the store calls, then the helpers.
 func procedureTable(modules []module) string {
 	var table strings.Builder
-	table.WriteString("\n| Procedure | Purpose | Locks |\n|---|---|---|\n")
-	for _, m := range modules {
-		if m.kind == "procedures" {
-			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", m.name, firstSentence(m.header), cell(section(m.header, "Locks:")))
+	for _, helpers := range []bool{false, true} {
+		table.WriteString("\n| " + map[bool]string{false: "Operation", true: "Helper"}[helpers] + " | Purpose |\n|---|---|\n")
+		for _, m := range modules {
+			if m.kind == "procedures" && (section(m.header, "Helper of:") != "") == helpers {
+				fmt.Fprintf(&table, "| `%s` | %s |\n", m.name, firstSentence(m.header))
+			}
 		}
 	}
 	return table.String() + "\n"
@@ -124,38 +128,59 @@ func cell(text string) string {
 	return strings.ReplaceAll(text, "|", `\|`)
 }
 
-// indexTable says of each index which modules name it; those that none names share a row.
+// indexTable says of each index what it is for, as its comment in the schema does, and which modules name it. Primary
+// keys are left out.
 func indexTable(t *testing.T, modules []module) string {
 	t.Helper()
 	var table strings.Builder
-	var unnamed, keys []string
-	table.WriteString("\n| Index | On | Named by |\n|---|---|---|\n")
-	index := regexp.MustCompile(`(?m)^CREATE (?:UNIQUE |CLUSTERED )*INDEX (\w+) ON duroxide\.(\w+ \([^)]*\))|CONSTRAINT ((?:pk|uq)_\w+) (?:PRIMARY KEY|UNIQUE)(?: NON)?(?: ?CLUSTERED)? (\([^)]*\))`)
+	table.WriteString("\n| Index | On | For | These fail without it |\n|---|---|---|---|\n")
+	for _, index := range indexes(t) {
+		var by []string
+		for _, m := range modules {
+			if regexp.MustCompile(`\b` + index.name + `\b`).MatchString(m.body) {
+				by = append(by, "`"+m.name+"`")
+			}
+		}
+		if len(by) > 6 {
+			by = append(by[:5], fmt.Sprintf("and %d more", len(by)-5))
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", index.name, index.on, index.purpose, cell(strings.Join(by, ", ")))
+	}
+	return table.String() + "\n"
+}
+
+// An index is one of the numbered scripts.
+type index struct {
+	name, on, purpose string
+}
+
+func indexes(t *testing.T) []index {
+	t.Helper()
+	var found []index
+	begin := regexp.MustCompile(`^CREATE (?:UNIQUE |CLUSTERED )*INDEX (\w+) ON duroxide\.(\w+ \([^)]*\))|^    CONSTRAINT (uq_\w+) UNIQUE(?: NONCLUSTERED)? (\([^)]*\))`)
 	for _, script := range []string{"schema/0001_instances.sql", "schema/0002_queues.sql"} {
 		text, err := fs.ReadFile(scripts.MSSQLScripts(), script)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range index.FindAllStringSubmatch(string(text), -1) {
-			name, on := match[1]+match[3], match[2]
-			if on == "" {
-				on = strings.TrimPrefix(strings.TrimPrefix(match[3], "pk_"), "uq_") + " " + match[4]
-			}
-			var by []string
-			for _, m := range modules {
-				if regexp.MustCompile(`\b` + name + `\b`).MatchString(m.body) {
-					by = append(by, "`"+m.name+"`")
-				}
-			}
-			if len(by) == 0 {
-				unnamed, keys = append(unnamed, "`"+name+"`"), append(keys, on)
+		comment := ""
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "-- "); ok {
+				comment = strings.TrimSpace(comment + " " + strings.TrimSpace(rest))
 				continue
 			}
-			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, on, strings.Join(by, ", "))
+			switch match := begin.FindStringSubmatch(line); {
+			case match == nil:
+			case match[1] != "":
+				purpose, _, _ := strings.Cut(strings.TrimPrefix(comment, "For ")+" ", ". ")
+				found = append(found, index{match[1], match[2], strings.TrimSuffix(strings.TrimSpace(purpose), ".")})
+			default:
+				found = append(found, index{match[3], strings.TrimPrefix(match[3], "uq_") + " " + match[4], "finding a row by its key, and no second one"})
+			}
+			comment = ""
 		}
 	}
-	fmt.Fprintf(&table, "| %s | %s | none |\n", strings.Join(unnamed, ", "), strings.Join(keys, ", "))
-	return table.String() + "\n"
+	return found
 }
 
 // The table of hints explains each hint that the scripts have, and no other, and the linter asks no reason of just these.
@@ -192,7 +217,7 @@ func TestHintsOfTheReadme(t *testing.T) {
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name) //nolint:gosec // a file of the repository
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,10 +227,7 @@ func readFile(t *testing.T, name string) string {
 // hints are the names of the hints of tables, joins and statements in a script.
 func hints(body string) []string {
 	body = regexp.MustCompile(`--.*|N?'[^']*'`).ReplaceAllString(body, "")
-	var names []string
-	for _, join := range regexp.MustCompile(`\b(LOOP|HASH|MERGE|REMOTE) JOIN\b`).FindAllString(body, -1) {
-		names = append(names, join)
-	}
+	names := regexp.MustCompile(`\b(LOOP|HASH|MERGE|REMOTE) JOIN\b`).FindAllString(body, -1)
 	for _, list := range regexp.MustCompile(`\b(?:WITH|OPTION) \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`).FindAllStringSubmatch(body, -1) {
 		// INDEX (pk_inboxes) is INDEX, and MAXDOP 1 is MAXDOP.
 		for hint := range strings.SplitSeq(regexp.MustCompile(`\((?:[^()]|\([^()]*\))*\)|\d`).ReplaceAllString(list[1], ""), ",") {
@@ -215,36 +237,82 @@ func hints(body string) []string {
 	return names
 }
 
-// The batches of the README run one after the other.
+// The batches of the README run one after the other, and change what the picture says.
 func TestBatchesOfTheReadme(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := tsqltest.New(t, tsqltest.Options{})
 	if _, err := (&migrate.Migration{DB: s.DB()}).Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		rows, err := s.DB().QueryContext(t.Context(), block[1])
-		if err != nil {
-			t.Fatalf("%v\n%s", err, block[1])
-		}
+	var batches []batch
+	before := rowsOfTables(t, s.DB())
+	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(readFile(t, "README.md"), -1) {
 		returned := 0
-		for more := true; more; more = rows.NextResultSet() {
-			for rows.Next() {
-				returned++
-			}
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatalf("%v\n%s", err, block[1])
-		}
-		if err := rows.Close(); err != nil {
-			t.Fatal(err)
+		for range values(t, s.DB(), block[1]) {
+			returned++
 		}
 		if fetches := regexp.MustCompile(`fetch_|duroxide\.take |v_instances`); fetches.MatchString(block[1]) && returned == 0 {
 			t.Errorf("nothing came of\n%s", block[1])
+		}
+		b := batch{changed: map[string]bool{}}
+		for _, call := range regexp.MustCompile(`(?m)^EXEC duroxide\.(\w+)`).FindAllStringSubmatch(block[1], -1) {
+			if b.procedure != "" {
+				t.Errorf("a batch makes two calls:\n%s", block[1])
+			}
+			b.procedure = call[1]
+		}
+		after := rowsOfTables(t, s.DB())
+		for table := range after {
+			if after[table] != before[table] {
+				b.changed[table] = true
+			}
+		}
+		before, batches = after, append(batches, b)
+	}
+	checkLife(t, batches)
+}
+
+// rowsOfTables is what is in each table.
+func rowsOfTables(t *testing.T, db *sql.DB) map[string]string {
+	t.Helper()
+	contents := map[string]string{}
+	for _, table := range schemaTables(t) {
+		rows := slices.Collect(values(t, db, "SELECT * FROM duroxide."+table)) //nolint:unqueryvet // rows are compared as they are
+		slices.Sort(rows)
+		contents[table] = strings.Join(rows, "\n")
+	}
+	return contents
+}
+
+// values are the rows of all results of a batch.
+func values(t *testing.T, db *sql.DB, text string) iter.Seq[string] {
+	t.Helper()
+	return func(yield func(string) bool) {
+		rows, err := db.QueryContext(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		defer rows.Close()
+		for more := true; more; more = rows.NextResultSet() {
+			columns, err := rows.Columns()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+				row, into := make([]any, len(columns)), make([]any, len(columns))
+				for i := range row {
+					into[i] = &row[i]
+				}
+				if err := rows.Scan(into...); err != nil {
+					t.Fatal(err)
+				}
+				if !yield(fmt.Sprint(row...)) {
+					return
+				}
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
 		}
 	}
 }
