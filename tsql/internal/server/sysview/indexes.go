@@ -126,12 +126,12 @@ var indexColumnRow = getters[indexColumn]{
 	"stats_column_id": func(i indexColumn) Value { return number(i.id) },
 }
 
-// countRows counts the rows of a table.
-func countRows(t *schema.Table) int {
-	if t.Data == nil {
+// rowsOf counts the rows of an index, uncommitted changes included: a filtered one has only those that it holds.
+func rowsOf(i index) int {
+	if i.Data == nil {
 		return 0
 	}
-	return t.Data.Rows()
+	return i.Data.Rows()
 }
 
 var partitionRow = getters[index]{
@@ -139,8 +139,8 @@ var partitionRow = getters[index]{
 	"object_id":    func(i index) Value { return number(i.table.ID) },
 	"index_id":     func(i index) Value { return number(i.ID) },
 	"hobt_id":      func(i index) Value { return number(HoBT(i.table.ID, i.ID)) },
-	"rows":         func(i index) Value { return number(countRows(i.table)) },
-	"row_count":    func(i index) Value { return number(countRows(i.table)) },
+	"rows":         func(i index) Value { return number(rowsOf(i)) },
+	"row_count":    func(i index) Value { return number(rowsOf(i)) },
 	"data_compression": func(i index) Value {
 		return number(map[string]int{"ROW": 1, "PAGE": 2}[option(i.Options, "DATA_COMPRESSION")])
 	},
@@ -151,7 +151,7 @@ var partitionRow = getters[index]{
 		return str("NONE")
 	},
 	// The server has no pages. What asks for their number wants to know whether there is much; one holds many rows.
-	"pages": func(i index) Value { return number(1 + countRows(i.table)/rowsPerPage) },
+	"pages": func(i index) Value { return number(1 + rowsOf(i)/rowsPerPage) },
 }
 
 // rowsPerPage stands for the rows that fit on a page of 8 KB.
