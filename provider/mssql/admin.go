@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -199,21 +200,34 @@ func (s *Store) GetExecutionInfo(
 	return info, nil
 }
 
-// GetSystemMetrics implements [provider.Admin]. It counts all rows, so call it every minute rather than every second.
+// sizedIndexes is how many indexes get_system_metrics reads the sizes of.
+const sizedIndexes = 6
+
+// GetSystemMetrics implements [provider.Admin]. It costs the same however much is stored: the server keeps the numbers.
+// They are exact when nothing is being written, and include what is not committed yet.
 func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
-	result, err := read(ctx, s, "get_system_metrics", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetSystemMetricsResult, error) {
+	const operation = "get_system_metrics"
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetSystemMetricsResult, error) {
 		return q.GetSystemMetrics(ctx)
 	})
 	if err != nil {
 		return provider.SystemMetrics{}, err
 	}
+	m := result.Metrics
+	if m.Indexes < sizedIndexes {
+		return provider.SystemMetrics{}, fault{
+			sentinel: ErrPermission,
+			advice:   "an index is missing, or the login may not see the sizes of tables: an owner has to run `duroxide migrate up`",
+		}.report(operation, fmt.Errorf("the login sees the sizes of %d of %d indexes", m.Indexes, sizedIndexes))
+	}
+	// Sizes that are read one after the other may differ by what is committed meanwhile.
 	return provider.SystemMetrics{
-		TotalInstances:     uint64(result.Metrics.Instances),
-		TotalExecutions:    uint64(result.Metrics.Executions),
-		RunningInstances:   uint64(result.Metrics.Running),
-		CompletedInstances: uint64(result.Metrics.Completed),
-		FailedInstances:    uint64(result.Metrics.Failed),
-		TotalEvents:        uint64(result.Metrics.Events),
+		TotalInstances:     uint64(m.Instances),
+		TotalExecutions:    uint64(m.Executions),
+		RunningInstances:   uint64(max(0, m.Running)),
+		CompletedInstances: uint64(max(0, m.Completed)),
+		FailedInstances:    uint64(m.Failed),
+		TotalEvents:        uint64(m.Events),
 	}, nil
 }
 

@@ -17,3 +17,9 @@ GRANT EXECUTE ON TYPE::duroxide.turn_claim_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.take_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.lease_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.letter_list_v1 TO duroxide_runtime;
+GO
+
+-- Not the rows, but how many there are: sys.partitions shows a table's to whoever may see its definition.
+GRANT VIEW DEFINITION ON duroxide.instances TO duroxide_reader;
+GRANT VIEW DEFINITION ON duroxide.executions TO duroxide_reader;
+GRANT VIEW DEFINITION ON duroxide.history TO duroxide_reader;

@@ -11,8 +11,8 @@ import (
 
 // grant is a right on one object that a script gives a role.
 type grant struct {
-	right string // EXECUTE or SELECT
-	class string // TYPE, or empty for procedures, functions and views
+	right string // EXECUTE, SELECT or VIEW DEFINITION
+	class string // TYPE, or empty for procedures, functions, views and tables
 	name  string
 	role  string // as the scripts call it
 }
@@ -23,10 +23,18 @@ func grantsOf(batches []Batch) (grants []grant) {
 	for _, batch := range batches {
 		list := statements(tokens(batch.Text))
 		for i, t := range list {
-			if !t.is("GRANT") || i+6 >= len(list) {
+			if !t.is("GRANT") {
 				continue
 			}
-			one, on := grant{right: strings.ToUpper(list[i+1].text)}, list[i+3:]
+			rest := list[i+1:]
+			words := slices.IndexFunc(rest, func(t token) bool { return t.is("ON") })
+			if words < 1 || len(rest) < words+6 {
+				continue
+			}
+			one, on := grant{}, rest[words+1:]
+			for _, word := range rest[:words] {
+				one.right = strings.TrimSpace(one.right + " " + strings.ToUpper(word.text))
+			}
 			if on[0].is("SCHEMA") {
 				continue
 			}

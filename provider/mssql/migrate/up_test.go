@@ -331,6 +331,7 @@ func TestUpRestoresGrants(t *testing.T) {
 	lose("EXECUTE", "duroxide.fetch_orchestration_item", RoleName(m.Schema))
 	lose("EXECUTE", "duroxide.delete_instance", AdminRoleName(m.Schema))
 	lose("EXECUTE", "TYPE::duroxide.event_list_v1", RoleName(m.Schema))
+	lose("VIEW DEFINITION", "duroxide.history", ReaderRoleName(m.Schema))
 	run(t, m, fmt.Sprintf("ALTER ROLE %s DROP MEMBER %s;", Quote(RoleName(m.Schema)), Quote(AdminRoleName(m.Schema))))
 	run(t, m, "DROP PROCEDURE duroxide.read_history")
 	if diff := cmp.Diff([]string{"procedures/read_history.sql", "grants"}, up(t, m)); diff != "" {
