@@ -488,7 +488,8 @@ var stmtListEscalatingTables = statement{
 	text: `SELECT t.name, t.lock_escalation_desc AS escalation
 FROM sys.tables AS t
 WHERE t.schema_id = SCHEMA_ID(@schema)
-  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions', N'history', N'kv_store', N'kv_delta')
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions', N'history', N'kv_store', N'kv_delta',
+      N'instances', N'executions', N'dead_letters')
   AND t.lock_escalation_desc <> N'DISABLE'
 ORDER BY t.name`,
 	schemas: []schemaAt{{57, 60, "sys"}},

@@ -82,6 +82,46 @@ func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // wi
 	}
 }
 
+// What an instance has besides its history is deleted in proportion, too: ten times as many rows touch ten times as many
+// keys.
+func TestDeletedRowsTouchKeysInProportion(t *testing.T) {
+	t.Parallel()
+	const most = 8 // keys for a row
+	for _, tt := range []struct{ name, insert string }{
+		{"keys of the last execution", "INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', CONCAT(N'k', @n), N'v', 1, 1);"},
+		{"keys of the running execution", "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', CONCAT(N'k', @n), N'v', 1, 1);"},
+		{"activities", `INSERT INTO duroxide.worker_queue (instance_id, execution_id, activity_id, work_item, visible_at, wake_at, created_at)
+			VALUES (N'a', 1, @n, N'{}', 1, 1, 1);`},
+		{"messages", "INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at) VALUES (N'a', 3, N'{}', 1, 1);"},
+		{"dead letters", `INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
+			VALUES (N'worker', @n, N'a', N'{}', N'bad', 1);`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCrowd(t, true)
+			var touched []int
+			for _, rows := range []int{1000, 10_000} {
+				c.rows = 0
+				c.longRun(1, 1)
+				c.rows = 0
+				c.grow(rows, tt.insert)
+				keys := c.server.CountKeys(func() {
+					_, err := c.Admin().DeleteInstance(t.Context(), "a", true)
+					ok(t, err)
+				})
+				t.Logf("%d keys for %d rows", keys.Total(), rows)
+				if keys.Total() > most*rows {
+					t.Errorf("%d keys are touched for %d rows, want at most %d for each:\n%v", keys.Total(), rows, most, keys)
+				}
+				touched = append(touched, keys.Total())
+			}
+			if touched[1] > 10*touched[0] {
+				t.Errorf("%d keys are touched for ten times as many rows, for which %d are in order", touched[1], 10*touched[0])
+			}
+		})
+	}
+}
+
 func prunesInBulk(c *crowd) (uint64, error) {
 	r, err := c.Admin().PruneExecutionsBulk(c.t.Context(), provider.InstanceFilter{}, provider.PruneOptions{})
 	return r.EventsDeleted, err

@@ -6,7 +6,7 @@
 -- The order of the join makes it likely that a portion has the first events, but correctness does
 -- not depend on it: the procedure ends only when a look from the beginning finds no event.
 --
--- Helper of: delete_list, prune_instance.
+-- Helper of: prune_instance.
 -- Transaction: the caller's.
 --
 -- Parameters:

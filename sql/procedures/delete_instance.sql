@@ -103,7 +103,6 @@ SELECT @running AS instance_id
 WHERE @running IS NOT NULL;
 
 -- gen:result Counts
--- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, messages bigint not null)
 SELECT @instances AS instances, @executions AS executions, @events AS events, @messages AS messages;
 
 -- gen:result Deleted

@@ -73,7 +73,6 @@ SELECT @conflict AS instance_id, @parent AS parent_instance_id
 WHERE @conflict IS NOT NULL;
 
 -- gen:result Counts
--- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, messages bigint not null)
 SELECT @instances AS instances, @executions AS executions, @events AS events, @messages AS messages;
 GO
 GRANT EXECUTE ON duroxide.delete_instances TO duroxide_admin;

@@ -119,7 +119,6 @@ END;
 -- At most 1,000 rows each, so that the server never takes the whole table.
 WHILE @position <= @count
 BEGIN
-    -- vet:allow Q7-top: the positions bound it, and they are all deleted
     DELETE e
     OUTPUT deleted.execution_id INTO @gone (execution_id)
     FROM @old AS o

@@ -14,6 +14,10 @@ ALTER TABLE duroxide.sessions SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.history SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.kv_store SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.kv_delta SET (LOCK_ESCALATION = DISABLE);
+-- A deletion takes any number of these with an instance.
+ALTER TABLE duroxide.instances SET (LOCK_ESCALATION = DISABLE);
+ALTER TABLE duroxide.executions SET (LOCK_ESCALATION = DISABLE);
+ALTER TABLE duroxide.dead_letters SET (LOCK_ESCALATION = DISABLE);
 GO
 
 -- The rows of queues change thousands of times a second. The server would renew their

@@ -90,7 +90,7 @@ func (p *patient) escalating(ctx context.Context) (list []Finding, err error) {
 		list = append(list, Finding{
 			Level: Problem,
 			Detail: isNot("LOCK_ESCALATION of "+row.Name, row.Escalation, "DISABLE",
-				"a turn with a wide fan-out, or a worker with many sessions, locks the whole table and stops everybody's work"),
+				"a turn with a wide fan-out, a worker with many sessions, or a deletion locks the whole table and stops everybody's work"),
 			Statement: fmt.Sprintf("ALTER TABLE %s SET (LOCK_ESCALATION = DISABLE);", p.table(row.Name)),
 		})
 	}

@@ -256,6 +256,7 @@ func TestWrites(t *testing.T) {
 	purge := func(body string) string {
 		return "CREATE PROCEDURE dbo.prune_orders @id int AS SET DEADLOCK_PRIORITY LOW; DECLARE @b TABLE (id int);\n" + body
 	}
+	const unescalated = "\nGO\nALTER TABLE dbo.orders SET (LOCK_ESCALATION = DISABLE);"
 	check(t, "Q7", vet.Options{}, []ruleCase{
 		{"too many at once", purge("DELETE TOP (5000) dbo.orders;"), []string{"2 Q7-top"}},
 		{"a variable number", purge("DELETE TOP (@id) dbo.orders;"), nil},
@@ -269,6 +270,9 @@ func TestWrites(t *testing.T) {
 		{"a batch that a subquery bounds", purge("DELETE dbo.orders WHERE id IN (SELECT TOP (1000) o.id FROM dbo.orders AS o ORDER BY o.id);"), nil},
 		{"a subquery of too many", purge("DELETE dbo.orders WHERE id IN (SELECT TOP (5000) o.id FROM dbo.orders AS o ORDER BY o.id);"), []string{"2 Q7-top"}},
 		{"percent", purge("DELETE TOP (10) PERCENT dbo.orders;"), []string{"2 Q7-top"}},
+		{"for the caller's transaction", "-- P.\n-- Transaction: the caller's.\n" + purge("DELETE dbo.orders;") + unescalated, nil},
+		{"of a table that may be locked whole", "-- P.\n-- Transaction: the caller's.\n" + purge("DELETE dbo.lines;") + unescalated, []string{"4 Q7-top"}},
+		{"in its own transaction", "-- P.\n-- Transaction: its own.\n" + purge("DELETE dbo.orders;") + unescalated, []string{"4 Q7-top"}},
 	})
 	check(t, "Q9", vet.Options{}, []ruleCase{
 		{"of the procedure", "CREATE PROCEDURE dbo.p\nWITH RECOMPILE AS SELECT 1 AS a;", []string{"2 Q9"}},

@@ -14,7 +14,8 @@ var purgeRules = []Rule{
 		ID:    "Q7-top",
 		Title: "A purge deletes at most 1,000 rows at a time",
 		Reason: "From 5,000 locks on, a statement locks the whole table; and what is cut off by a time-out has deleted nothing " +
-			"(durabletask-mssql #137, #297). Which procedures purge is told by their names.",
+			"(durabletask-mssql #137, #297). Which procedures purge is told by their names. In the caller's transaction, where " +
+			"portions save nothing, a table for which the scripts say LOCK_ESCALATION = DISABLE may be deleted from in one statement.",
 		Bad: `CREATE PROCEDURE dbo.purge_log @before bigint AS
 SET NOCOUNT ON; SET XACT_ABORT ON; SET DEADLOCK_PRIORITY LOW;
 DELETE dbo.log WHERE at < @before;`,
@@ -97,12 +98,31 @@ func checkPurgeTop(p *pass) {
 	p.purges(func(u *unit, deletes []*syntax.Delete) {
 		for _, d := range deletes {
 			top := bound(d)
+			if top == nil && p.atOnce(u, d) {
+				continue
+			}
 			if top == nil {
 				p.report(u, head(u, d), "DELETE TOP (1000), in a loop", "a purge without TOP deletes any number of rows at once")
 			} else if n, ok := intValue(top.N); ok && n > purgeBatch || top.Percent {
 				p.report(u, top.Span, "TOP (1000), in a loop", "a purge of more than %d rows at once", purgeBatch)
 			}
 		}
+	})
+}
+
+// atOnce says that portions would be of no use: all of them are in the caller's transaction, and no number of locks
+// becomes one of the whole table.
+func (p *pass) atOnce(u *unit, d *syntax.Delete) bool {
+	source, _ := u.target(d)
+	return u.inCallers() && source.StoredName().Name != "" && slices.ContainsFunc(p.units, func(o *unit) bool {
+		for a := range syntax.All[*syntax.AlterTable](o.node) {
+			if same(a.Name.Last().Value, source.StoredName().Name) && slices.ContainsFunc(a.Options, func(s syntax.Option) bool {
+				return s.Name == "LOCK_ESCALATION" && strings.EqualFold(strings.TrimSpace(s.Value), "DISABLE")
+			}) {
+				return true
+			}
+		}
+		return false
 	})
 }
 
