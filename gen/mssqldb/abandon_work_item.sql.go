@@ -17,18 +17,19 @@ var stmtAbandonWorkItem = statement{
 
 // AbandonWorkItemParams holds the arguments of [Queries.AbandonWorkItem].
 type AbandonWorkItemParams struct {
+	ID        int64
 	LockToken mssql.UniqueIdentifier
 	DelayMs   int64
 	GiveBack  bool
 }
 
-// AbandonWorkItem puts an activity back into the queue. A lease that has ended is accepted as long as no
-// other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
-// session.
+// AbandonWorkItem puts an activity back into the queue. A lease that has ended is accepted as long as no other
+// worker has taken the activity. Session and tag of the activity stay, and the owner keeps the session.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonWorkItem(ctx context.Context, p AbandonWorkItemParams) error {
-	a := newArgs(3)
+	a := newArgs(4)
+	required(&a, "id", sqlBigInt{}, p.ID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
 	required(&a, "give_back", sqlBit{}, p.GiveBack)

@@ -17,18 +17,20 @@ var stmtAckWorkItem = statement{
 
 // AckWorkItemParams holds the arguments of [Queries.AckWorkItem].
 type AckWorkItemParams struct {
+	ID         int64
 	LockToken  mssql.UniqueIdentifier
 	InstanceID *string
 	WorkItem   *string
 }
 
-// AckWorkItem ends an activity and sends its completion, if there is one, to its instance: both, or
-// neither, take effect. Completions for one instance can be committed at the same time, except one
-// that finds the instance idle.
+// AckWorkItem ends an activity and sends its completion, if there is one, to its instance: both, or neither,
+// take effect. Completions for one instance can be committed at the same time, except one that finds the
+// instance idle.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {
-	a := newArgs(3)
+	a := newArgs(4)
+	required(&a, "id", sqlBigInt{}, p.ID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	nullable(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)

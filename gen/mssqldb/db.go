@@ -62,6 +62,7 @@ var statements = []*statement{
 	&stmtGetServerVersion,
 	&stmtGetSystemMetrics,
 	&stmtGetUpdateability,
+	&stmtGiveBack,
 	&stmtHasInstances,
 	&stmtIsOwner,
 	&stmtListChildren,

@@ -36,8 +36,8 @@ type ListLostWorkResult struct {
 	Lost []ListLostWorkLostRow
 }
 
-// ListLostWork: Lists which leases on activities are gone: the activity was cancelled, acknowledged or
-// given up, or another worker has it.
+// ListLostWork: Lists which leases on activities are gone: the activity was cancelled, acknowledged or given
+// up, or another worker has it.
 func (q *Queries) ListLostWork(ctx context.Context, p ListLostWorkParams) (ListLostWorkResult, error) {
 	a := newArgs(1)
 	sendTVP(&a, "tokens", q.text(&typeTokenListV1), p.Tokens, (*TokenListV1Row).tvp)

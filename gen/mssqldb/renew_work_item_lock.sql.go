@@ -17,17 +17,19 @@ var stmtRenewWorkItemLock = statement{
 
 // RenewWorkItemLockParams holds the arguments of [Queries.RenewWorkItemLock].
 type RenewWorkItemLockParams struct {
+	ID        int64
 	LockToken mssql.UniqueIdentifier
 	ExtendMs  int64
 	Heartbeat *string // nil: the default, NULL
 }
 
-// RenewWorkItemLock moves the end of an activity's lease to a time from now. An error tells the worker that
-// the activity was cancelled. It also stores the details of a heartbeat, if there are any.
+// RenewWorkItemLock moves the end of an activity's lease to a time from now. An error tells the worker that the
+// activity was cancelled. It also stores the details of a heartbeat, if there are any.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewWorkItemLock(ctx context.Context, p RenewWorkItemLockParams) error {
-	a := newArgs(3)
+	a := newArgs(4)
+	required(&a, "id", sqlBigInt{}, p.ID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "extend_ms", sqlBigInt{}, p.ExtendMs)
 	optional(&a, "heartbeat", sqlNVarChar(maxLength), p.Heartbeat)

@@ -17,18 +17,20 @@ var stmtSetWorkAside = statement{
 
 // SetWorkAsideParams holds the arguments of [Queries.SetWorkAside].
 type SetWorkAsideParams struct {
+	ID          int64
 	LockToken   mssql.UniqueIdentifier
 	Error       string
 	FreeSession bool
 }
 
-// SetWorkAside moves a locked, undecodable activity from the queue to dead_letters, where people can look at it.
-// It would block the head of the queue for ever. A lease that has ended is accepted as long
-// as no other worker has taken the activity.
+// SetWorkAside moves a locked, undecodable activity from the queue to dead_letters, where people can look at
+// it. It would block the head of the queue for ever. A lease that has ended is accepted as long as no other
+// worker has taken the activity.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) SetWorkAside(ctx context.Context, p SetWorkAsideParams) error {
-	a := newArgs(3)
+	a := newArgs(4)
+	required(&a, "id", sqlBigInt{}, p.ID)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "error", sqlNVarChar(maxLength), p.Error)
 	required(&a, "free_session", sqlBit{}, p.FreeSession)

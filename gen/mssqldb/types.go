@@ -78,6 +78,7 @@ func (r *CodeListV1Row) tvp(t *tvpRow) tvpCodeListV1Row {
 // Activities to end, each with the completion message for its instance; NULL for no message.
 type CompletionListV1Row struct {
 	Position   int32
+	ID         int64
 	LockToken  mssql.UniqueIdentifier
 	InstanceID *string
 	WorkItem   *string
@@ -92,6 +93,7 @@ var typeCompletionListV1 = statement{
 // tvpCompletionListV1Row is what the driver makes a table of.
 type tvpCompletionListV1Row struct {
 	Position   int32
+	ID         int64
 	LockToken  mssql.UniqueIdentifier
 	InstanceID sql.NullString
 	WorkItem   sql.NullString
@@ -101,6 +103,7 @@ type tvpCompletionListV1Row struct {
 func (r *CompletionListV1Row) tvp(t *tvpRow) tvpCompletionListV1Row {
 	return tvpCompletionListV1Row{
 		Position:   r.Position,
+		ID:         r.ID,
 		LockToken:  tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
 		InstanceID: tvpText(t, "instance_id", sqlNVarChar(400), r.InstanceID),
 		WorkItem:   tvpText(t, "work_item", sqlNVarChar(maxLength), r.WorkItem),
@@ -215,7 +218,8 @@ func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
 // Leases to renew, of turns and of activities.
 type LeaseListV1Row struct {
 	Position   int32
-	InstanceID *string // The instance of a turn's lease.
+	ID         int64   // The activity; 0 for a turn.
+	InstanceID *string // The instance of a turn; NULL for an activity.
 	LockToken  mssql.UniqueIdentifier
 	Turn       bool
 	ExtendMs   int64
@@ -230,6 +234,7 @@ var typeLeaseListV1 = statement{
 // tvpLeaseListV1Row is what the driver makes a table of.
 type tvpLeaseListV1Row struct {
 	Position   int32
+	ID         int64
 	InstanceID sql.NullString
 	LockToken  mssql.UniqueIdentifier
 	Turn       bool
@@ -240,6 +245,7 @@ type tvpLeaseListV1Row struct {
 func (r *LeaseListV1Row) tvp(t *tvpRow) tvpLeaseListV1Row {
 	return tvpLeaseListV1Row{
 		Position:   r.Position,
+		ID:         r.ID,
 		InstanceID: tvpText(t, "instance_id", sqlNVarChar(400), r.InstanceID),
 		LockToken:  tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
 		Turn:       r.Turn,
@@ -438,9 +444,11 @@ func (r *TakeListV1Row) tvp(t *tvpRow) tvpTakeListV1Row {
 
 // TokenListV1Row is a row of the table type duroxide.token_list_v1.
 //
-// Tokens of leases.
+// Leases on activities. Who gives back leases of which the answer was lost does not know the ids:
+// they are 0.
 type TokenListV1Row struct {
 	Position  int32
+	ID        int64
 	LockToken mssql.UniqueIdentifier
 }
 
@@ -453,6 +461,7 @@ var typeTokenListV1 = statement{
 // tvpTokenListV1Row is what the driver makes a table of.
 type tvpTokenListV1Row struct {
 	Position  int32
+	ID        int64
 	LockToken mssql.UniqueIdentifier
 }
 
@@ -460,6 +469,7 @@ type tvpTokenListV1Row struct {
 func (r *TokenListV1Row) tvp(t *tvpRow) tvpTokenListV1Row {
 	return tvpTokenListV1Row{
 		Position:  r.Position,
+		ID:        r.ID,
 		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
 	}
 }

@@ -98,6 +98,9 @@ func mayHold(ctx context.Context, err error) bool {
 
 // isRefused reports whether a procedure refused a call by an error of its own.
 func isRefused(err error) bool {
+	if errors.Is(err, errNothingHeld) {
+		return true
+	}
 	reported, _ := errors.AsType[mssqldriver.Error](err)
 	return slices.ContainsFunc(all(reported), func(e mssqldriver.Error) bool {
 		_, refused := meanings[e.Number]
@@ -154,6 +157,32 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-s.calls.Closing():
 	}
+}
+
+// errNothingHeld says that a call has not locked all that it was to lock, or not yet.
+var errNothingHeld = errors.New("not all of it was claimed")
+
+// giveBack gives back what a call since began may have locked. Error: errNothingHeld.
+func (s *Store) giveBack(ctx context.Context, q *mssqldb.Queries, lost mssqldb.GiveBackParams, began time.Time) error {
+	lost.CalledMs = time.Since(began).Milliseconds() + 1
+	result, err := q.GiveBack(ctx, lost)
+	if err != nil {
+		return err
+	}
+	given, wanted := result.GivenBack, len(lost.WorkTokens)
+	if lost.TurnToken != nil {
+		wanted++
+	}
+	if given.Turns > 0 {
+		s.instances.putBack()
+	}
+	if given.Activities > 0 {
+		s.activities.putBack()
+	}
+	if int(given.Turns+given.Activities) < wanted {
+		return errNothingHeld
+	}
+	return nil
 }
 
 // filterKind is the same for fetches that would find the same.

@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -101,21 +102,26 @@ func hooksOf(db *sql.DB, schema string) providertest.Store {
 			return ids, err
 		},
 		Spoil: func(ctx context.Context) (mend func() error, err error) {
-			// Each acknowledgement calls one of the two.
-			names, err := texts(ctx, db, fmt.Sprintf("SELECT OBJECT_DEFINITION(OBJECT_ID(N'[%[1]s].join_inbox')) UNION ALL SELECT OBJECT_DEFINITION(OBJECT_ID(N'[%[1]s].write_execution'))", schema))
-			if err != nil {
-				return nil, err
-			}
-			mend = func() error {
-				for _, text := range names {
-					if _, err := db.ExecContext(ctx, text); err != nil {
-						return err
-					}
+			acks := []string{"ack_orchestration_item", "ack_work_item"}
+			var created []string
+			for _, name := range acks {
+				text, err := texts(ctx, db, "SELECT m.definition FROM sys.sql_modules AS m WHERE m.object_id = OBJECT_ID(N'["+schema+"]."+name+"')")
+				if err != nil || len(text) != 1 {
+					return nil, fmt.Errorf("%d texts of %s: %w", len(text), name, err)
 				}
-				return nil
+				created = append(created, text[0])
+				if _, err := db.ExecContext(ctx, "DROP PROCEDURE ["+schema+"]."+name); err != nil {
+					return nil, err
+				}
 			}
-			_, err = db.ExecContext(ctx, fmt.Sprintf("DROP PROCEDURE [%[1]s].join_inbox; DROP PROCEDURE [%[1]s].write_execution", schema))
-			return mend, err
+			return func() (err error) {
+				for i, name := range acks {
+					_, created := db.ExecContext(ctx, created[i])
+					_, granted := db.ExecContext(ctx, "GRANT EXECUTE ON ["+schema+"]."+name+" TO ["+schema+"_runtime]")
+					err = errors.Join(err, created, granted)
+				}
+				return err
+			}, nil
 		},
 	}
 }

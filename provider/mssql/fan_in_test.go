@@ -75,7 +75,7 @@ func TestCompletionsAreSideBySide(t *testing.T) {
 				ok(t, err)
 				t.Cleanup(conn.Close)
 				_, err = conn.Exec(t.Context(), fmt.Sprintf(`SET LOCK_TIMEOUT 0; BEGIN TRANSACTION;
-					EXEC duroxide.ack_work_item @lock_token = '%s', @instance_id = N'p', @work_item = N'{}';`, token))
+					EXEC duroxide.ack_work_item @id = %s, @lock_token = '%s', @instance_id = N'p', @work_item = N'{}';`, token[37:], token[:36]))
 				if err != nil {
 					t.Fatalf("beside %d others: %v", len(open), err)
 				}

@@ -122,10 +122,10 @@ func TestListsTravelUnchanged(t *testing.T) {
 	if want := fmt.Sprintf("%d É 1  1 %d", int64(math.MinInt64), int64(math.MaxInt64)); got != want {
 		t.Errorf("the activities are %s, want %s", got, want)
 	}
-	_, err = q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
+	held, err := q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
 	ok(t, err)
 	lost, err := q.ListLostWork(t.Context(), mssqldb.ListLostWorkParams{Tokens: []mssqldb.TokenListV1Row{
-		{Position: 1, LockToken: work}, {Position: 2, LockToken: turn},
+		{Position: 1, ID: held.Item.ID, LockToken: work}, {Position: 2, ID: held.Item.ID, LockToken: turn},
 	}})
 	ok(t, err)
 	if diff := cmp.Diff([]mssqldb.ListLostWorkLostRow{{Position: 2}}, lost.Lost); diff != "" {

@@ -48,7 +48,7 @@ var rights = map[role]string{
 		id_list_v1`,
 	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_turn_and_take ack_work_and_take ack_work_item
 		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker fetch_orchestration_item
-		fetch_work_item list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
+		fetch_work_item give_back list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
 		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
 		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,

@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (s *Store) AckWorkAndClaim(
 		var ack mssqldb.AckWorkItemParams
 		if ack, outcomes[i] = newWorkAck(a.LockToken, a.Completion); outcomes[i] == nil {
 			list = append(list, mssqldb.CompletionListV1Row{
-				Position: int32(i), LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
+				Position: int32(i), ID: ack.ID, LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
 			})
 		}
 	}
@@ -208,20 +209,25 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 	return p
 }
 
-// giveTakenBack returns a claimCall that puts back all that a call has locked whose answer nobody got, nil
-// if it takes nothing.
-func (s *Store) giveTakenBack(k taking) claimCall {
+// giveTakenBack returns a claimCall that puts back all that a call since began has locked whose answer nobody got,
+// nil if it takes nothing.
+func (s *Store) giveTakenBack(k taking, began time.Time) claimCall {
 	if k.nothing() {
 		return nil
 	}
-	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
-		_ = k.turn // TODO give_back
-		for i := range k.work {
-			if e := s.giveWorkBack(ctx, q, tokenAt(token, i)); err == nil || e != nil && !isRefused(e) {
-				err = e
-			}
+	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+		var lost mssqldb.GiveBackParams
+		leases := make([]int64, 0, len(k.work)+1)
+		if k.turn != nil {
+			lost.TurnToken = &token
+			leases = append(leases, k.turn.claim.LockMs)
 		}
-		return err
+		for i, w := range k.work {
+			lost.WorkTokens = append(lost.WorkTokens, mssqldb.TokenListV1Row{Position: int32(i), LockToken: tokenAt(token, i)})
+			leases = append(leases, w.params.LockMs)
+		}
+		lost.LeastMs, lost.MostMs = slices.Min(leases), slices.Max(leases)
+		return s.giveBack(ctx, q, lost, began)
 	}
 }
 
@@ -235,17 +241,18 @@ func (s *Store) takeWith(
 		return provider.Claimed{}, err
 	}
 	defer s.leave()
+	began := time.Now()
 	var rows mssqldb.TakeResult
 	var token mssqldriver.UniqueIdentifier
 	err := s.lockUnder(ctx, operation, func(ctx context.Context, q *mssqldb.Queries, used mssqldriver.UniqueIdentifier) (err error) {
 		token = used
 		rows, err = call(ctx, q, used)
 		return err
-	}, s.giveTakenBack(k))
+	}, s.giveTakenBack(k, began))
 	if err != nil {
 		return provider.Claimed{}, err
 	}
-	taken := s.opened(ctx, k, rows, token)
+	taken := s.opened(ctx, k, rows, token, began)
 	if taken.Turn != nil {
 		s.instances.found("", wakeup.Arrived)
 	}
@@ -260,7 +267,9 @@ func (s *Store) takeWith(
 
 // opened makes of what was locked what the runtime works on. What cannot be opened is given
 // back, and the error is the result's.
-func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Claimed) {
+func (s *Store) opened(
+	ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier, began time.Time,
+) (taken provider.Claimed) {
 	if rows.Dropped != nil {
 		s.tellDropped(ctx, *rows.Dropped)
 	}
@@ -275,7 +284,7 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 	if rows.FailureReturned && rows.Failure.WorkFailed {
 		rows.Work, lost.work = nil, k.work
 	}
-	if giveBack := s.giveTakenBack(lost); giveBack != nil {
+	if giveBack := s.giveTakenBack(lost, began); giveBack != nil {
 		//nolint:contextcheck // this context may be what ended the call
 		s.unclaim(token, giveBack)
 	}

@@ -97,10 +97,11 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 		return nil, err
 	}
 	defer s.leave()
+	began := time.Now()
 	for {
 		var row *mssqldb.FetchWorkItemItemRow
 		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-			f.params.LockToken = token
+			f.params.LockToken = tokenAt(token, 0)
 			id, due := s.activities.marks.from(f.kind, time.Now())
 			f.params.FromID, f.params.DueFrom = &id, &due
 			return f.code.fetch(ctx, q, func() error {
@@ -108,7 +109,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 				row = result.Item
 				return err
 			})
-		}, s.giveWorkBack)
+		}, s.giveTakenBack(taking{work: []workFetch{f}}, began))
 		if err != nil || row == nil {
 			return nil, err
 		}
@@ -127,26 +128,28 @@ func (s *Store) openWork(
 	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 	if err == nil {
 		return &provider.FetchedWorkItem{
-			Item: item, LockToken: tokenText(token), AttemptCount: uint32(row.AttemptCount),
+			Item: item, LockToken: workToken(token, row.ID), AttemptCount: uint32(row.AttemptCount),
 			Waited: columns.Since(0, row.WaitedMs), Heartbeat: restoredText(columns.OrEmpty(row.Heartbeat)),
 		}, nil
 	}
 	err = s.setWorkAside(ctx, f, token, row, err)
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		//nolint:contextcheck // this context may be what ended the call
-		s.unclaim(token, s.giveWorkBack)
+		s.unclaim(token, s.giveWorkBack(row.ID))
 		return nil, err
 	}
 	return nil, nil
 }
 
-// giveWorkBack is a claimCall, as giveTurnBack.
-func (s *Store) giveWorkBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-	err := q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{LockToken: token, GiveBack: true})
-	if err == nil {
-		s.activities.putBack()
+// giveWorkBack returns a claimCall that puts back an activity.
+func (s *Store) giveWorkBack(id int64) claimCall {
+	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+		err := q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{ID: id, LockToken: token, GiveBack: true})
+		if err == nil {
+			s.activities.putBack()
+		}
+		return err
 	}
-	return err
 }
 
 // setWorkAside moves an activity that cannot be decoded out of the queue.
@@ -155,7 +158,7 @@ func (s *Store) setWorkAside(
 ) error {
 	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{
-			LockToken: token, Error: storedString(cause.Error()), FreeSession: row.FreshSession,
+			ID: row.ID, LockToken: token, Error: storedString(cause.Error()), FreeSession: row.FreshSession,
 		})
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.Ack
 		ack.InstanceID, ack.WorkItem = &id, &m.Body
 	}
 	var ok bool
-	if ack.LockToken, ok = parseToken(lockToken); !ok {
+	if ack.LockToken, ack.ID, ok = cutWorkToken(lockToken); !ok {
 		return ack, unknownToken(opAckWork)
 	}
 	return ack, nil
@@ -67,12 +67,12 @@ func (s *Store) renewWork(ctx context.Context, operation, lockToken string, exte
 	if err != nil {
 		return err
 	}
-	token, ok := parseToken(lockToken)
+	token, id, ok := cutWorkToken(lockToken)
 	if !ok {
 		return unknownToken(operation)
 	}
 	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor, Heartbeat: heartbeat})
+		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{ID: id, LockToken: token, ExtendMs: lockFor, Heartbeat: heartbeat})
 	})
 }
 
@@ -97,13 +97,13 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	if err != nil {
 		return err
 	}
-	token, ok := parseToken(params.LockToken)
+	token, id, ok := cutWorkToken(params.LockToken)
 	if !ok {
 		return unknownToken(operation)
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{
-			LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt,
+			ID: id, LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt,
 		})
 	})
 	switch {
@@ -122,9 +122,9 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]strin
 	isLost := make([]bool, len(lockTokens))
 	var list []mssqldb.TokenListV1Row
 	for i, text := range lockTokens {
-		token, ok := parseToken(text)
+		token, id, ok := cutWorkToken(text)
 		if isLost[i] = !ok; ok {
-			list = append(list, mssqldb.TokenListV1Row{Position: int32(i), LockToken: token})
+			list = append(list, mssqldb.TokenListV1Row{Position: int32(i), ID: id, LockToken: token})
 		}
 	}
 	if len(list) > 0 {
@@ -164,7 +164,7 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 			lease, ok = cutTurnToken(lock.LockToken)
 			row.InstanceID, row.LockToken = &lease.instance, lease.secret
 		} else {
-			row.LockToken, ok = parseToken(lock.LockToken)
+			row.LockToken, row.ID, ok = cutWorkToken(lock.LockToken)
 		}
 		if !ok {
 			outcomes[i] = unknownToken(renewalOf(lock))

@@ -1,7 +1,8 @@
 -- Gives a turn's messages back before it is finished. A lease that has ended by itself can still be
 -- given up, until somebody else has the instance.
 --
--- Called by: Store.AbandonOrchestrationItem, give_back.
+-- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Claim,
+--   Store.AckTurnAndClaim, Store.AckWorkAndClaim, give_back.
 -- Transaction: its own.
 -- Parameters:
 --   @delay_ms   hides the turn's messages for so many milliseconds; 0 leaves them visible

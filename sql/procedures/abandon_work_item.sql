@@ -1,30 +1,21 @@
--- Puts an activity back into the queue. A lease that has ended is accepted as long as no
--- other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
--- session.
---
+-- Puts an activity back into the queue. A lease that has ended is accepted as long as no other worker
+-- has taken the activity. Session and tag of the activity stay, and the owner keeps the session.
 -- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
 --   Store.AckWorkAndClaim.
 -- Transaction: its own.
---
 -- Parameters:
---   @lock_token  the activity's lease
---   @delay_ms    hides the activity for so many milliseconds; 0 makes it ready at once
---   @give_back   1 takes back the attempt that the fetch has counted. The attempt of a fetch that named
---                no code is taken back in any case if a worker has named the code in the last week
---
--- Locks: those of known_codes; worker_queue (the activity's row, by pk_worker_queue). A wait for a
---   lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
---
--- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
---   token's index would lock the key in that index before the row. All others lock the row first,
---   so the two would deadlock. READCOMMITTEDLOCK waits for a renewal that is not committed yet,
---   even where writes look at the last committed version first (optimized locking). ROWLOCK keeps
---   the locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
---
+--   @id, @lock_token  the activity and its lease
+--   @delay_ms         hides the activity for so many milliseconds; 0 makes it ready at once
+--   @give_back        1 takes back the attempt that the fetch has counted. The attempt of a fetch that
+--                     named no code is taken back in any case if a worker has named the code in the last
+--                     week
+-- Locks: those of known_codes; worker_queue (the activity's row, by pk_worker_queue). A wait for a lock
+--   ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
+-- Hints: INDEX, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.abandon_work_item
+    @id         BIGINT,
     @lock_token UNIQUEIDENTIFIER,
     @delay_ms   BIGINT,
     @give_back  BIT
@@ -35,18 +26,21 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT, @code_id INT, @unnamed INT, @unnamed_back BIT = @give_back;
+DECLARE @code_id INT, @unnamed_back BIT = @give_back;
 BEGIN TRY
     BEGIN TRANSACTION;
 
-    SELECT @id = q.id, @code_id = q.code_id, @unnamed = q.unnamed_count
-    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-    -- The second condition is the filter of the index.
-    WHERE q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL
-    OPTION (KEEPFIXED PLAN);
-    IF @give_back = 0 AND @unnamed > 0 AND EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 604800000) AS k WHERE k.code_id = @code_id)
-        SET @unnamed_back = 1;
+    IF @give_back = 0
+    BEGIN
+        SELECT @code_id = q.code_id
+        FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
+        WHERE q.id = @id
+          AND q.lock_token = @lock_token
+          AND q.unnamed_count > 0
+        OPTION (KEEPFIXED PLAN);
+        IF EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 604800000) AS k WHERE k.code_id = @code_id)
+            SET @unnamed_back = 1;
+    END;
 
     -- vet:allow Q3: a lease that has ended by itself may be given up
     UPDATE q

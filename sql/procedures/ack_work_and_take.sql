@@ -41,13 +41,13 @@ DECLARE @refused TABLE (
 );
 -- The instances of which several were ended together, or could not be.
 DECLARE @tried TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, ended BIT NOT NULL);
-DECLARE @position INT = -1, @last INT = (SELECT MAX(a.position) FROM @acks AS a), @lock_token UNIQUEIDENTIFIER,
+DECLARE @position INT = -1, @last INT = (SELECT MAX(a.position) FROM @acks AS a), @id BIGINT, @lock_token UNIQUEIDENTIFIER,
     @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX), @several BIT, @ended BIT;
 IF (SELECT COUNT(*) FROM @acks AS a) > 1
     SET LOCK_TIMEOUT 150;
 WHILE @position < @last
 BEGIN
-    SELECT TOP (1) @position = a.position, @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item,
+    SELECT TOP (1) @position = a.position, @id = a.id, @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item,
         @several = CASE
             WHEN EXISTS (SELECT 1 FROM @acks AS o WHERE o.instance_id = a.instance_id AND o.position > a.position)
                 AND NOT EXISTS (SELECT 1 FROM @tried AS t WHERE t.instance_id = a.instance_id) THEN 1
@@ -68,7 +68,7 @@ BEGIN
             CONTINUE;
     END;
     BEGIN TRY
-        EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
+        EXEC duroxide.ack_work_item @id = @id, @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
     END TRY
     BEGIN CATCH
         -- vet:allow P5-swallow: the error is in a result set, as others may have been ended before

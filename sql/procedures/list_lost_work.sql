@@ -1,20 +1,13 @@
--- Lists which leases on activities are gone: the activity was cancelled, acknowledged or
--- given up, or another worker has it.
---
+-- Lists which leases on activities are gone: the activity was cancelled, acknowledged or given up, or
+-- another worker has it.
 -- Called by: Store.LostWorkItems.
 -- Transaction: none.
---
 -- Parameters:
 --   @tokens  the leases
---
 -- Result sets:
 --   1 Lost: the positions in @tokens of those that are gone
---
--- Locks: worker_queue (shared, by uq_worker_queue_token, while it reads; none under row
---   versioning).
---
--- Hints: LOOP and INDEX seek each token, however many the plan was made for. KEEPFIXED PLAN prevents
---   a new plan when many rows have changed, see 0005_storage.sql.
+-- Locks: worker_queue (shared, by pk_worker_queue, while it reads; none under row versioning).
+-- Hints: LOOP, INDEX and KEEPFIXED PLAN as in README.md.
 CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS
@@ -23,11 +16,8 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Lost
 SELECT t.position
 FROM @tokens AS t
-LEFT OUTER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-    ON q.lock_token = t.lock_token
-   -- The filter of uq_worker_queue_token.
-   AND q.lock_token IS NOT NULL
-WHERE q.lock_token IS NULL
+LEFT OUTER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = t.lock_token
+WHERE q.id IS NULL
 ORDER BY t.position
 OPTION (KEEPFIXED PLAN);
 GO

@@ -25,20 +25,20 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @lost TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL);
-DECLARE @position INT, @instance_id NVARCHAR(400), @lock_token UNIQUEIDENTIFIER, @turn BIT, @extend_ms BIGINT;
+DECLARE @position INT, @id BIGINT, @instance_id NVARCHAR(400), @lock_token UNIQUEIDENTIFIER, @turn BIT, @extend_ms BIGINT;
 IF (SELECT COUNT(*) FROM @locks AS l) > 1
     SET LOCK_TIMEOUT 150;
 SELECT @position = MIN(l.position) FROM @locks AS l;
 WHILE @position IS NOT NULL
 BEGIN
-    SELECT @instance_id = l.instance_id, @lock_token = l.lock_token, @turn = l.turn, @extend_ms = l.extend_ms
+    SELECT @id = l.id, @instance_id = l.instance_id, @lock_token = l.lock_token, @turn = l.turn, @extend_ms = l.extend_ms
     FROM @locks AS l
     WHERE l.position = @position;
     BEGIN TRY
         IF @turn = 1
             EXEC duroxide.renew_orchestration_item_lock @instance_id = @instance_id, @lock_token = @lock_token, @extend_ms = @extend_ms;
         ELSE
-            EXEC duroxide.renew_work_item_lock @lock_token = @lock_token, @extend_ms = @extend_ms;
+            EXEC duroxide.renew_work_item_lock @id = @id, @lock_token = @lock_token, @extend_ms = @extend_ms;
     END TRY
     BEGIN CATCH
         IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

@@ -1,28 +1,20 @@
--- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it.
--- It would block the head of the queue for ever. A lease that has ended is accepted as long
--- as no other worker has taken the activity.
---
+-- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it. It
+-- would block the head of the queue for ever. A lease that has ended is accepted as long as no other
+-- worker has taken the activity.
 -- Called by: Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own.
---
 -- Parameters:
---   @lock_token    the activity's lease
---   @error         why it could not be decoded
---   @free_session  1 also deletes the session, which was claimed for this activity only, unless another
---                  worker has claimed it meanwhile or another of its activities is running
---
+--   @id, @lock_token  the activity and its lease
+--   @error            why it could not be decoded
+--   @free_session     1 also deletes the session, which was claimed for this activity only, unless another
+--                     worker has claimed it meanwhile or another of its activities is running
 -- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
 --   pk_sessions), dead_letters (the new row).
---
--- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty
---   table would read all of it. FORCESEEK locks rows before their keys in the indexes, as all
---   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
---   rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
---
+-- Hints: INDEX, FORCESEEK, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.set_work_aside
+    @id           BIGINT,
     @lock_token   UNIQUEIDENTIFIER,
     @error        NVARCHAR(MAX),
     @free_session BIT
@@ -31,18 +23,10 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT, @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400), @claims BIGINT;
+DECLARE @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400), @claims BIGINT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
-    -- Found by the token, written by the id: whoever writes the row locks it first and
-    -- its keys in the indexes after it, so nobody may come the other way.
-    SELECT @id = q.id
-    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-    -- The second condition is the filter of the index.
-    WHERE q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL
-    OPTION (KEEPFIXED PLAN);
     SELECT @session_id = q.session_id, @instance_id = q.instance_id, @item = q.work_item
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     WHERE q.id = @id

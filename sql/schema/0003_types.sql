@@ -109,9 +109,11 @@ CREATE TYPE duroxide.execution_list_v1 AS TABLE (
 );
 GO
 
--- Tokens of leases.
+-- Leases on activities. Who gives back leases of which the answer was lost does not know the ids:
+-- they are 0.
 CREATE TYPE duroxide.token_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,
+    id         BIGINT           NOT NULL,
     lock_token UNIQUEIDENTIFIER NOT NULL
 );
 GO
@@ -178,6 +180,7 @@ GO
 -- Activities to end, each with the completion message for its instance; NULL for no message.
 CREATE TYPE duroxide.completion_list_v1 AS TABLE (
     position    INT              NOT NULL PRIMARY KEY,
+    id          BIGINT           NOT NULL,
     lock_token  UNIQUEIDENTIFIER NOT NULL,
     instance_id NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     work_item   NVARCHAR(MAX)    NULL
@@ -187,7 +190,9 @@ GO
 -- Leases to renew, of turns and of activities.
 CREATE TYPE duroxide.lease_list_v1 AS TABLE (
     position    INT              NOT NULL PRIMARY KEY,
-    -- The instance of a turn's lease.
+    -- The activity; 0 for a turn.
+    id          BIGINT           NOT NULL,
+    -- The instance of a turn; NULL for an activity.
     instance_id NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     lock_token  UNIQUEIDENTIFIER NOT NULL,
     turn       BIT              NOT NULL,

@@ -30,7 +30,7 @@ func late() []deed {
 	}
 	for name, batch := range map[string]string{
 		"ack work": ackWorkOf(112, "a"), "renew work": renewWorkOf(112), "abandon work": abandonWorkOf(112),
-		"set work aside": "EXEC duroxide.set_work_aside @lock_token = " + tokenOf(112) + ", @error = N'bad', @free_session = 1;\n",
+		"set work aside": "EXEC duroxide.set_work_aside " + leaseOf(112) + ", @error = N'bad', @free_session = 1;\n",
 	} {
 		all = append(all, deed{name + ", the lease has ended", "", beyond, batch}, deed{name + " of somebody else", workTaken, within, batch},
 			deed{name + ", the session has ended", "UPDATE duroxide.sessions SET locked_until = 1 WHERE session_id = N'sa';", within, batch})
@@ -54,7 +54,7 @@ func claimed() []deed {
 		return withList(1, "(1, N'wa'), (2, N'wz')", fmt.Sprintf("EXEC duroxide.renew_session_lock @owners = @l%%d, @extend_ms = 60000, @idle_ms = %d;\n", idle))
 	}
 	aside := func(free int) string {
-		return fmt.Sprintf("EXEC duroxide.set_work_aside @lock_token = %s, @error = N'bad', @free_session = %d;\n", tokenOf(112), free)
+		return fmt.Sprintf("EXEC duroxide.set_work_aside %s, @error = N'bad', @free_session = %d;\n", leaseOf(112), free)
 	}
 	return []deed{
 		{"claim one's own session", "", within, claim("sa", "wa")},

@@ -10,6 +10,18 @@ import (
 // tokenOf is the n-th lock token.
 func tokenOf(n int) string { return fmt.Sprintf("'00000000-0000-0000-0000-%012d'", n) }
 
+// leaseOf are the arguments for the activity that the n-th token holds: in the world, and in scenarios, where 9 holds the
+// first activity, 8 the second and 7 the third.
+func leaseOf(n int) string { return fmt.Sprintf("@id = %d, @lock_token = %s", idOf(n), tokenOf(n)) }
+
+func idOf(n int) int {
+	id, ok := map[int]int{9: 1, 8: 2, 7: 3, 111: 1, 112: 2, 211: 3, 212: 4}[n]
+	if !ok {
+		panic(fmt.Sprint("no activity has the token ", n))
+	}
+	return id
+}
+
 func enqueueTurn(instance string, kind int) string {
 	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = %d, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n", instance, kind)
 }
@@ -50,7 +62,7 @@ func renewTurnOf(n int) string {
 }
 
 func renewWorkOf(n int) string {
-	return fmt.Sprintf("EXEC duroxide.renew_work_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+	return fmt.Sprintf("EXEC duroxide.renew_work_item_lock %s, @extend_ms = 60000;\n", leaseOf(n))
 }
 
 func peekTurnOf(n int) string {
@@ -66,11 +78,11 @@ func holdTurnOf(n int) string {
 }
 
 func ackWorkOf(n int, instance string) string {
-	return fmt.Sprintf("EXEC duroxide.ack_work_item @lock_token = %s, @instance_id = N'%s', @work_item = N'{}';\n", tokenOf(n), instance)
+	return fmt.Sprintf("EXEC duroxide.ack_work_item %s, @instance_id = N'%s', @work_item = N'{}';\n", leaseOf(n), instance)
 }
 
 func abandonWorkOf(n int) string {
-	return fmt.Sprintf("EXEC duroxide.abandon_work_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
+	return fmt.Sprintf("EXEC duroxide.abandon_work_item %s, @delay_ms = 0, @give_back = 0;\n", leaseOf(n))
 }
 
 // setsValue is an acknowledgement that sets a value, with a status.

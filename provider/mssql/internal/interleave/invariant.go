@@ -76,7 +76,7 @@ BEGIN
     EXEC duroxide.fetch_work_item @lock_token = @token, @lock_ms = 30000, @sessions = 1, @owner = N'drain', @session_ms = 30000, ` + tagsOfAll + `;
     SELECT @work = w.id FROM duroxide.worker_queue AS w WHERE w.lock_token = @token;
     IF @work IS NULL BREAK;
-    EXEC duroxide.ack_work_item @lock_token = @token, @instance_id = NULL, @work_item = NULL;
+    EXEC duroxide.ack_work_item @id = @work, @lock_token = @token, @instance_id = NULL, @work_item = NULL;
 END;
 DELETE FROM @before WHERE id IN (SELECT s.id FROM @seen AS s);
 SELECT N'left' AS word, (SELECT COUNT(*) FROM @before) - COUNT(*) AS messages, (SELECT COUNT(*) FROM duroxide.worker_queue) AS activities

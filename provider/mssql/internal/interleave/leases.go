@@ -54,7 +54,7 @@ func byAnyPlan() []Scenario {
 			Name:    "set work aside, fetch work",
 			Prepare: aSession,
 			Sessions: []tsqltest.Session{
-				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
+				does("aside", "EXEC duroxide.set_work_aside "+leaseOf(9)+", @error = N'e', @free_session = 1;"),
 				fetches("fetch", fetchWorkOf(2, "w1")),
 			},
 			Check: heldWithItsSession,
@@ -125,7 +125,7 @@ func cleanUps() []Scenario {
 			Name: "clean up sessions, set work of one that has ended aside", Prepare: aSession + "UPDATE duroxide.sessions SET locked_until = 1;\n" + endedSessions,
 			Sessions: []tsqltest.Session{
 				does("clean", cleanSessions),
-				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
+				does("aside", "EXEC duroxide.set_work_aside "+leaseOf(9)+", @error = N'e', @free_session = 1;"),
 			},
 		},
 		{
@@ -407,8 +407,8 @@ func addedOnce() Scenario {
 // behindALongTransaction are calls about two activities, while somebody has the row of the first for two seconds: the
 // second does not wait for him.
 func behindALongTransaction() []Scenario {
-	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, N'a', N'{}'), (1, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
-	renewals := fmt.Sprintf("DECLARE @l duroxide.lease_list_v1; INSERT INTO @l VALUES (0, %s, 0, 60000), (1, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l;\n", tokenOf(9), tokenOf(8))
+	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, 1, %s, N'a', N'{}'), (1, 2, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
+	renewals := fmt.Sprintf("DECLARE @l duroxide.lease_list_v1; INSERT INTO @l VALUES (0, 1, %s, 0, 60000), (1, 2, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l;\n", tokenOf(9), tokenOf(8))
 	return []Scenario{
 		blocked("an activity does not wait behind one that is blocked and ends in the same call", acks, "SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b'"),
 		blocked("a lease does not wait behind one that is blocked and renewed in the same call", renewals,

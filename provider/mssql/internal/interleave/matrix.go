@@ -151,8 +151,9 @@ func numberOf(err error) int32 {
 const giveBack = `
 IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = %[1]s)
     EXEC duroxide.abandon_orchestration_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
-IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s)
-    EXEC duroxide.abandon_work_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
+DECLARE @work BIGINT = (SELECT w.id FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s);
+IF @work IS NOT NULL
+    EXEC duroxide.abandon_work_item @id = @work, @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
 DELETE FROM duroxide.sessions WHERE worker_id = N'claimant';
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @more BIT;

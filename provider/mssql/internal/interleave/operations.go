@@ -112,7 +112,7 @@ func taking(n int, exec, selection string) string {
 func completions(n int, id string, work ...int) string {
 	var rows []string
 	for i, token := range work {
-		rows = append(rows, fmt.Sprintf("(%d, %s, N'%s', N'{}')", i, tokenOf(token), id))
+		rows = append(rows, fmt.Sprintf("(%d, %d, %s, N'%s', N'{}')", i, idOf(token), tokenOf(token), id))
 	}
 	return fmt.Sprintf("DECLARE @a%d duroxide.completion_list_v1; INSERT INTO @a%[1]d VALUES %s;\nEXEC duroxide.ack_work_and_take @acks = @a%[1]d", n, strings.Join(rows, ", "))
 }
@@ -210,15 +210,20 @@ func work() []operation {
 		}},
 		{name: "renew locks", portions: true, batch: func(id string, n int) string {
 			turn, work, sessionWork := held(id)
-			return fmt.Sprintf("DECLARE @l%d duroxide.lease_list_v1; INSERT INTO @l%[1]d VALUES (0, %s, 1, 60000), (1, %s, 0, 60000), (2, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l%[1]d;\n",
-				n, tokenOf(turn), tokenOf(work), tokenOf(sessionWork))
+			return fmt.Sprintf("DECLARE @l%d duroxide.lease_list_v1; INSERT INTO @l%[1]d VALUES (0, 0, %s, 1, 60000), (1, %d, %s, 0, 60000), (2, %d, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l%[1]d;\n",
+				n, tokenOf(turn), idOf(work), tokenOf(work), idOf(sessionWork), tokenOf(sessionWork))
 		}},
 		{name: "abandon work", batch: workOf(abandonWorkOf)},
 		{name: "abandon work of a session", batch: sessionWorkOf(abandonWorkOf)},
 		{name: "renew work", batch: sessionWorkOf(renewWorkOf)},
 		{name: "set work aside", batch: sessionWorkOf(func(n int) string {
-			return fmt.Sprintf("EXEC duroxide.set_work_aside @lock_token = %s, @error = N'bad', @free_session = 1;\n", tokenOf(n))
+			return fmt.Sprintf("EXEC duroxide.set_work_aside %s, @error = N'bad', @free_session = 1;\n", leaseOf(n))
 		})},
+		{name: "give back", portions: true, parts: true, batch: func(id string, n int) string {
+			turn, work, sessionWork := held(id)
+			return fmt.Sprintf("DECLARE @t%d duroxide.token_list_v1; INSERT INTO @t%[1]d VALUES (0, 0, %s), (1, 0, %s), (2, 0, %s); EXEC duroxide.give_back @turn_token = %s, @work_tokens = @t%[1]d, @called_ms = 60000, @least_ms = 30000, @most_ms = 30000;\n",
+				n, tokenOf(work), tokenOf(sessionWork), tokenOf(another(n)), tokenOf(turn))
+		}},
 		{name: "send a message again", batch: letterOf("orchestrator",
 			"EXEC duroxide.requeue_message @id = %[1]d, @instance_id = N'%[2]s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n")},
 		{name: "send an activity again", batch: letterOf("worker",
@@ -364,7 +369,7 @@ func readers() []operation {
 		}},
 		{name: "get stats and status", batch: on("EXEC duroxide.get_instance_stats @instance_id = N'%s'; EXEC duroxide.get_custom_status @instance_id = N'%[1]s', @last_seen = 0;\n")},
 		{name: "list lost work", batch: workOf(func(n int) string {
-			return fmt.Sprintf("DECLARE @t%d duroxide.token_list_v1; INSERT INTO @t%[1]d VALUES (1, %s); EXEC duroxide.list_lost_work @tokens = @t%[1]d;\n", n, tokenOf(n))
+			return fmt.Sprintf("DECLARE @t%d duroxide.token_list_v1; INSERT INTO @t%[1]d VALUES (1, %d, %s); EXEC duroxide.list_lost_work @tokens = @t%[1]d;\n", n, idOf(n), tokenOf(n))
 		})},
 	}
 	for i := range list {

@@ -64,9 +64,9 @@ func endsOf(tokens ...int) tsqltest.Session {
 // the instance or it waits for one, and the turn that follows gets both.
 func fanIn() []Scenario {
 	two := start("a") + fetchTurnOf(5) + call{"execution": "1", "activities": activity(1, "a", 1, null) + ", " + activity(2, "a", 2, null)}.named("Order").ack(5) +
-		fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1") + enqueueTurn("a", 3)
+		fetchWorkOf(9, "w1") + fetchWorkOf(8, "w1") + enqueueTurn("a", 3)
 	three := start("a") + fetchTurnOf(5) + call{"execution": "1", "activities": activity(1, "a", 1, null) + ", " + activity(2, "a", 2, null) + ", " + activity(3, "a", 3, null)}.named("Order").ack(5) +
-		fetchWorkOf(7, "w1") + fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1")
+		fetchWorkOf(9, "w1") + fetchWorkOf(8, "w1") + fetchWorkOf(7, "w1")
 	impatient := func(n int) tsqltest.Session {
 		return does(fmt.Sprint("ack ", n), "SET LOCK_TIMEOUT 0; "+ackWorkOf(n, "a"))
 	}
