@@ -44,7 +44,7 @@ type RenewLocksResult struct {
 // after it at once. The other leases do not end while a long transaction has the rows of some, however
 // many. The two procedures wait for a second.
 //
-// Errors: [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {
 	a := newArgs(1)
 	sendTVP(&a, "locks", q.text(&typeLeaseListV1), p.Locks, (*LeaseListV1Row).tvp)

@@ -24,7 +24,7 @@ type RenewOrchestrationItemLockParams struct {
 
 // RenewOrchestrationItemLock moves the end of a turn's lease to a time from now.
 //
-// Errors: [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

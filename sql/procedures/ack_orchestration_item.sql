@@ -72,8 +72,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-IF @@LOCK_TIMEOUT = -1
-    SET LOCK_TIMEOUT 1000;
+SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1, @codes duroxide.code_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @version_id INT, @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @others BIT = 0, @waiting BIT = 0,
@@ -128,12 +127,10 @@ BEGIN TRY
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
       AND b.locked_until > @now
+      AND @execution_id >= 1
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
-        EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token;
-    -- Here, since a lost lock is what the caller must hear of first.
-    IF @execution_id < 1
-        THROW 50012, N'The execution id must be set: the first is 1.', 1;
+        EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;
     -- What came during the lease is visible now, even if it came in the millisecond of the claim.
     IF @now <= @claimed_at
         SET @now = @claimed_at + 1;
@@ -155,14 +152,8 @@ BEGIN TRY
           AND q.kind = 3
           AND q.visible_at > @now
         OPTION (KEEPFIXED PLAN);
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)
-    SELECT m.instance_id, m.kind, m.queue, COALESCE(c.id, 0), m.work_item, CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END + m.delay_ms, @now
-    FROM @messages AS m
-    INNER LOOP JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = m.instance_id
-    LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
-    ORDER BY m.position;
-    IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.queue IS NOT NULL)
-        EXEC duroxide.line_up_messages @messages = @messages;
+    IF EXISTS (SELECT 1 FROM @messages AS m)
+        EXEC duroxide.send_messages @messages = @messages, @now = @now;
     SELECT TOP (1) @waiting = 1
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
     WHERE q.instance_id = @instance_id

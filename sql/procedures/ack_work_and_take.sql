@@ -30,8 +30,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @work          duroxide.take_list_v1 READONLY,
     @holder        NVARCHAR(200) = NULL
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
+SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @refused TABLE (
     position       INT            NOT NULL PRIMARY KEY,

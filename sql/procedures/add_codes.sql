@@ -7,8 +7,6 @@
 CREATE OR ALTER PROCEDURE duroxide.add_codes
     @codes duroxide.code_list_v1 READONLY
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @position INT, @name NVARCHAR(401), @version NVARCHAR(401), @code_id INT;
 SELECT @position = MIN(c.position)
 FROM @codes AS c

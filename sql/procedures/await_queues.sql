@@ -12,7 +12,6 @@ CREATE OR ALTER PROCEDURE duroxide.await_queues
     @all         BIT,
     @queues      duroxide.queue_list_v1 READONLY
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @heads TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @awaited TABLE (queue NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 INSERT INTO @awaited (queue)

@@ -9,7 +9,6 @@
 CREATE OR ALTER PROCEDURE duroxide.cancel_activities
     @cancelled duroxide.activity_list_v1 READONLY
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 INSERT INTO @work (id)
 SELECT DISTINCT q.id

@@ -13,8 +13,6 @@ CREATE OR ALTER PROCEDURE duroxide.change_values
     @clear       BIT,
     @changes     duroxide.kv_list_v1 READONLY
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 IF @clear = 1
 BEGIN
     UPDATE d

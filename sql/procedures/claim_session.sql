@@ -29,8 +29,6 @@ CREATE OR ALTER PROCEDURE duroxide.claim_session
     @claimed    BIT OUTPUT,
     @fresh      BIT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 SET @fresh = 0;
 -- vet:allow Q3: a session's lease has an owner instead of a token
 UPDATE s

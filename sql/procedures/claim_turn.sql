@@ -32,12 +32,11 @@ CREATE OR ALTER PROCEDURE duroxide.claim_turn
     @due_until   BIGINT OUTPUT,
     @looked_ms   BIGINT OUTPUT
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @versions duroxide.version_id_list_v1, @codes duroxide.code_id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @began BIGINT, @ready_by BIGINT,
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
     @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @code_id INT, @version_id INT, @cancel_id INT,
-    @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT, @first INT;
+    @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
     @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @ready_by = @now - CASE c.cancelled WHEN 1 THEN 0 ELSE c.unknown_ms END, @known_id = k.id
@@ -49,7 +48,6 @@ IF @known IS NOT NULL AND (@known_id IS NULL OR @unknown_ms > 0)
     EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = 1, @now = @now, @known_id = @known_id OUTPUT;
 IF @due = 1
     EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
-SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
 INSERT INTO @versions (version_id)
 SELECT f.id
 FROM @claim AS c
@@ -62,7 +60,7 @@ SELECT 0;
 
 WHILE @instance_id IS NULL AND @dropped IS NULL AND @tries < 1000
 BEGIN
-    SELECT @tries = @tries + 1, @candidate = NULL, @lost_token = NULL;
+    SELECT @tries = @tries + 1, @candidate = NULL, @lost_token = NULL, @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
     -- Without a set of names, all ready code but what other workers know; of what nobody knows, that alone.
     IF @known_id IS NULL OR @unknown_ms > 0
     BEGIN
@@ -136,7 +134,7 @@ BEGIN
         CONTINUE;
     END;
 
-    SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+    SELECT @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @looked_ms = @now - @began;
     BEGIN TRANSACTION;
     UPDATE b
     SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms,
@@ -160,28 +158,17 @@ BEGIN
           AND q.misfit_at IS NOT NULL
           AND q.visible_at > @claimed_at
         OPTION (KEEPFIXED PLAN);
-        SELECT @first = MAX(CASE WHEN k.kind IN (1, 2) THEN 2 ELSE 1 END)
+        -- It has a visible message, which starts it if it has no row yet.
+        SELECT TOP (1) @instance_id = @candidate
         FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
-        WHERE EXISTS (
-            SELECT 1
-            FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-            WHERE q.instance_id = @candidate
-              AND q.kind = k.kind
-              AND q.visible_at <= @claimed_at
-        )
+        INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
+        WHERE q.instance_id = @candidate
+          AND q.visible_at <= @claimed_at
+          AND (k.kind IN (1, 2) OR EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) WHERE i.instance_id = @candidate))
         OPTION (KEEPFIXED PLAN);
-        SELECT @instance_id = i.instance_id
-        FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id)))
-        WHERE i.instance_id = @candidate
-          AND @first = 1
-        OPTION (KEEPFIXED PLAN);
-        IF @first = 2
-            SET @instance_id = @candidate;
         IF @instance_id IS NULL
-            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
-        IF @messages > 0
-            SET @dropped = @candidate;
+            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @dropped = @dropped OUTPUT,
+                @messages = @messages OUTPUT;
     END;
     COMMIT TRANSACTION;
-    SET @looked_ms = @now - @began;
 END;

@@ -13,7 +13,6 @@ CREATE OR ALTER PROCEDURE duroxide.count_attempt
     @claimed_at  BIGINT,
     @unnamed     BIT
 AS
-SET NOCOUNT, XACT_ABORT ON;
 UPDATE q
 SET attempt_count = q.attempt_count + 1 - CASE @unnamed WHEN 1 THEN 0 ELSE q.unnamed_count END,
     unnamed_count = CASE @unnamed WHEN 1 THEN q.unnamed_count + 1 ELSE 0 END

@@ -23,8 +23,6 @@ CREATE OR ALTER PROCEDURE duroxide.delete_events
     @runs   duroxide.execution_list_v1 READONLY,
     @events BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @left TABLE (
     position     INT           NOT NULL PRIMARY KEY,

@@ -42,8 +42,7 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @from_id    BIGINT = 0,
     @due_from   BIGINT = 0
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
+SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @id BIGINT, @fresh BIT, @due_until BIGINT, @looked_ms BIGINT;
 EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,

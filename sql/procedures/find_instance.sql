@@ -11,10 +11,10 @@ CREATE OR ALTER PROCEDURE duroxide.find_instance
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
-DECLARE @used BIT, @name NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX);
+DECLARE @used BIT = 0, @name NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX);
 EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @name OUTPUT,
     @status = @status OUTPUT, @start = @start OUTPUT;
 -- gen:result Use
-SELECT @used AS used, @name AS name, @status AS status, @start AS start_item;
+SELECT COALESCE(@used, CAST(0 AS BIT)) AS used, @name AS name, @status AS status, @start AS start_item;
 GO
 GRANT EXECUTE ON duroxide.find_instance TO duroxide_reader;

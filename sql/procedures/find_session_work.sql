@@ -39,8 +39,6 @@ CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @before   BIGINT,
     @id       BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @first TABLE (
     id         BIGINT        NOT NULL PRIMARY KEY,
     session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,

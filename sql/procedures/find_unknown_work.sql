@@ -26,8 +26,6 @@ CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @since BIGINT,
     @id    BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 SELECT @id = MIN(n.id)
 FROM @codes AS c
 CROSS APPLY (

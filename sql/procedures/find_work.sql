@@ -37,8 +37,6 @@ CREATE OR ALTER PROCEDURE duroxide.find_work
     @patient  BIT,
     @id       BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @busy TABLE (tag NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL, code_id INT NOT NULL);
 DECLARE @code_id INT = -1, @tag NVARCHAR(400);
 SET @id = NULL;

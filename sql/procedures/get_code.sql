@@ -14,8 +14,6 @@ CREATE OR ALTER PROCEDURE duroxide.get_code
     @version NVARCHAR(401),
     @code_id INT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 SET @code_id = NULL;
 IF @name IS NULL OR @version IS NULL
 BEGIN

@@ -10,8 +10,6 @@ CREATE OR ALTER PROCEDURE duroxide.get_framework_version
     @patch      BIGINT,
     @version_id INT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 -- Versions are only ever added, so what is found needs no lock.
 SELECT @version_id = f.id
 FROM duroxide.framework_versions AS f

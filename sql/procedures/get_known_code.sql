@@ -18,8 +18,6 @@ CREATE OR ALTER PROCEDURE duroxide.get_known_code
     @now      BIGINT,
     @known_id INT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @seen_at BIGINT;
 SET @known_id = NULL;
 IF @digest IS NULL

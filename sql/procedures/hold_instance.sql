@@ -8,7 +8,6 @@
 CREATE OR ALTER PROCEDURE duroxide.hold_instance
     @instance_id NVARCHAR(400)
 AS
-SET NOCOUNT ON;
 DECLARE @held NVARCHAR(400);
 IF EXISTS (
     SELECT 1 FROM sys.databases AS d

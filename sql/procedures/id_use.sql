@@ -5,8 +5,9 @@
 -- Helper of: find_instance, start_instance.
 -- Transaction: none. A caller that acts on the answer holds the inbox (lock_inbox) until it has.
 -- Parameters:
---   @name, @status  those of the instance; NULL without an instance
---   @start          the message of a start that waits; NULL without one
+--   @used           1 if it is used; otherwise what the caller set, as for the others
+--   @name, @status  those of the instance
+--   @start          the message of a start that waits
 -- Locks: orchestrator_queue, instances, executions (shared, by the primary key, while it reads); none under row
 --   versioning.
 --
@@ -18,8 +19,6 @@ CREATE OR ALTER PROCEDURE duroxide.id_use
     @status      NVARCHAR(32) OUTPUT,
     @start       NVARCHAR(MAX) OUTPUT
 AS
-SET NOCOUNT, XACT_ABORT ON;
-SELECT @used = 0, @name = NULL, @status = NULL, @start = NULL;
 SELECT TOP (1) @used = 1, @start = q.work_item
 FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
 WHERE q.instance_id = @instance_id

@@ -21,7 +21,6 @@ CREATE OR ALTER PROCEDURE duroxide.join_inbox
     @shared      BIT OUTPUT,
     @visible_at  BIGINT OUTPUT
 AS
-SET NOCOUNT, XACT_ABORT ON;
 SET @shared = 0;
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 SELECT @shared = 1, @visible_at = CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END

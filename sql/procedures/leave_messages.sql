@@ -14,7 +14,6 @@ CREATE OR ALTER PROCEDURE duroxide.leave_messages
     @claimed_at  BIGINT,
     @queues      duroxide.queue_list_v1 READONLY
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
 INSERT INTO @messages (kind, visible_at, id)
 SELECT m.kind, m.visible_at, m.id

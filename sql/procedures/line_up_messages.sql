@@ -1,6 +1,6 @@
 -- Lets queue messages that were just added wait behind older ones of their queues (kind 4).
 --
--- Helper of: ack_orchestration_item.
+-- Helper of: send_messages.
 -- Transaction: the caller's, which has locked the inboxes of the instances.
 -- Parameters:
 --   @messages  the messages; those without a queue do not matter
@@ -10,7 +10,6 @@
 CREATE OR ALTER PROCEDURE duroxide.line_up_messages
     @messages duroxide.message_list_v1 READONLY
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @behind TABLE (
     instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (instance_id, id)
 );

@@ -15,13 +15,13 @@ CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @now         BIGINT = 0,
     @visible_at  BIGINT = NULL OUTPUT
 AS
-SET NOCOUNT, XACT_ABORT ON;
-SET @visible_at = @now;
 UPDATE b
 SET locked_until = b.locked_until, @visible_at = CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
 WHERE b.instance_id = @instance_id
 OPTION (KEEPFIXED PLAN);
-IF @@ROWCOUNT = 0
-    INSERT INTO duroxide.inboxes (instance_id)
-    VALUES (@instance_id);
+IF @@ROWCOUNT > 0
+    RETURN;
+SET @visible_at = @now;
+INSERT INTO duroxide.inboxes (instance_id)
+VALUES (@instance_id);

@@ -27,8 +27,6 @@
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @ordered TABLE (
     run         INT           NOT NULL,
     instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,

@@ -77,8 +77,6 @@ CREATE OR ALTER PROCEDURE duroxide.lock_work_item
     @due_until  BIGINT OUTPUT,
     @looked_ms  BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tags duroxide.id_list_v1;
 -- The codes of which something may be taken, as far as this call knows.

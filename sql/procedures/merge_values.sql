@@ -6,8 +6,6 @@
 CREATE OR ALTER PROCEDURE duroxide.merge_values
     @instance_id NVARCHAR(400)
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 IF NOT EXISTS (SELECT 1 FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance)) WHERE d.instance_id = @instance_id)
     RETURN;
 DELETE s

@@ -23,7 +23,6 @@ CREATE OR ALTER PROCEDURE duroxide.next_ready_tag
     @patient BIT,
     @tag     NVARCHAR(400) OUTPUT
 AS
-SET NOCOUNT ON;
 DECLARE @after NVARCHAR(400) = @tag;
 IF @patient = 1
     SELECT @tag = MIN(m.tag)

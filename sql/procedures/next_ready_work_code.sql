@@ -27,7 +27,6 @@ CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @patient  BIT,
     @code     INT OUTPUT
 AS
-SET NOCOUNT ON;
 DECLARE @after INT = @code;
 IF @patient = 1
     SELECT @code = MIN(m.code_id)

@@ -38,8 +38,6 @@ CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @executions       BIGINT OUTPUT,
     @events           BIGINT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
 -- The end tells an execution from one with the same id, of an instance that was deleted and begun
 -- anew meanwhile.

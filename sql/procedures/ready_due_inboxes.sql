@@ -17,7 +17,6 @@ CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @due_from BIGINT,
     @more     BIT OUTPUT
 AS
-SET NOCOUNT, XACT_ABORT ON;
 DECLARE @due TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 INSERT INTO @due (instance_id)

@@ -27,8 +27,6 @@ CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @due_from BIGINT,
     @more     BIT OUTPUT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 DECLARE @due TABLE (id BIGINT NOT NULL PRIMARY KEY);
 
 -- The end of the lease is no condition, see find_work.

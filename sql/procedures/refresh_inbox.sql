@@ -16,7 +16,6 @@ CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @now         BIGINT,
     @keep_head   BIT = 1
 AS
-SET NOCOUNT, XACT_ABORT ON;
 UPDATE b
 SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, ready_at = @now, wake_at = s.wake_at
 FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))

@@ -19,8 +19,6 @@ CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @instances duroxide.id_list_v1 READONLY,
     @now       BIGINT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 UPDATE b
 SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, ready_at = @now, wake_at = s.wake_at
 FROM @instances AS n

@@ -7,8 +7,6 @@
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refuse_snapshot
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 IF EXISTS (
     SELECT 1
     FROM sys.dm_exec_sessions AS s

@@ -14,8 +14,7 @@ CREATE OR ALTER PROCEDURE duroxide.renew_orchestration_item_lock
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-IF @@LOCK_TIMEOUT = -1
-    SET LOCK_TIMEOUT 1000;
+SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
     BEGIN TRANSACTION;
@@ -30,7 +29,7 @@ BEGIN TRY
       AND locked_until > @now
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
-        EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token;
+        EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;
 
     COMMIT TRANSACTION;
 END TRY

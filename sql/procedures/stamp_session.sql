@@ -17,8 +17,6 @@ CREATE OR ALTER PROCEDURE duroxide.stamp_session
     @session_id NVARCHAR(400),
     @now        BIGINT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
 UPDATE s
 SET last_activity_at = @now
 FROM duroxide.sessions AS s WITH (ROWLOCK, INDEX (pk_sessions))

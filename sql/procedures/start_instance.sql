@@ -29,9 +29,14 @@ ELSE IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @visible_at BIGINT,
-    @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
+    @used BIT = 0, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
 BEGIN TRY
-    EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
+    SELECT @code_id = c.id
+    FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
+    WHERE c.name = @name
+      AND c.version = @version;
+    IF @code_id IS NULL
+        EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
     EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;
@@ -45,7 +50,7 @@ BEGIN TRY
     END;
 
     -- gen:result Use
-    SELECT @used AS used, @user AS name, @status AS status, @start AS start_item;
+    SELECT COALESCE(@used, CAST(0 AS BIT)) AS used, @user AS name, @status AS status, @start AS start_item;
 
     COMMIT TRANSACTION;
 END TRY

@@ -26,13 +26,8 @@ CREATE OR ALTER PROCEDURE duroxide.write_execution
     @set_custom_status  BIT,
     @custom_status      NVARCHAR(MAX)
 AS
-SET NOCOUNT, XACT_ABORT ON;
-DECLARE @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END, @code_id INT = 0;
-IF @named = 1
-    SELECT @code_id = c.id
-    FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
-    WHERE c.name = @code_name
-      AND c.version = @code_version;
+DECLARE @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END,
+    @code_id INT = COALESCE((SELECT c.id FROM duroxide.code_names AS c WITH (INDEX (uq_code_names)) WHERE c.name = @code_name AND c.version = @code_version), 0);
 UPDATE i
 SET current_execution_id = CASE WHEN i.current_execution_id < @execution_id THEN @execution_id ELSE i.current_execution_id END,
     updated_at = @now,
@@ -63,5 +58,5 @@ IF @@ROWCOUNT = 0
     INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, code_id, started_at, completed_at)
     VALUES (
         @instance_id, @execution_id, COALESCE(@status, N'Running'), CASE WHEN @status IS NULL THEN NULL ELSE @output END,
-        COALESCE(@version_id, 0), @code_id, @now, CASE WHEN @finished = 1 THEN @now END
+        COALESCE(@version_id, 0), CASE WHEN @named = 1 THEN @code_id ELSE 0 END, @now, CASE WHEN @finished = 1 THEN @now END
     );

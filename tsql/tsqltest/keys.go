@@ -184,7 +184,8 @@ func keysOf(list []session.Touch) Keys {
 type Work struct {
 	// Requests are batches and calls.
 	Requests int
-	// Statements are those executed, in functions too; IF, WHILE, SET and EXEC are statements.
+	// Statements are those executed, in functions too. IF, WHILE, SET and EXEC are statements, DECLARE without a value is
+	// none.
 	Statements int
 	// Commits are those for which SQL Server writes its log to the disk: of transactions that changed a table that other
 	// sessions can see.

@@ -71,8 +71,8 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	case *syntax.Goto:
 		return signal{kind: jump, label: st.Label.Value}, nil
 	}
+	s.count(a, stmt)
 	s.at, a.at = stmt, stmt
-	s.server.statements.Add(1)
 	if err := s.point(); err != nil {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}
@@ -94,6 +94,17 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	s.lastError = 0
 	s.finished(a, stmt)
 	return sig, nil
+}
+
+// count counts a statement as the server's events do: a DECLARE without values is none, and SET of several options is one.
+func (s *Session) count(a *activation, stmt syntax.Stmt) {
+	if d, ok := stmt.(*syntax.Declare); ok && !slices.ContainsFunc(d.Vars, func(v syntax.VarDecl) bool { return v.Init != nil }) {
+		return
+	}
+	if _, ok := stmt.(*syntax.SetOption); ok && a.at != nil && a.at != stmt && a.at.Range() == stmt.Range() {
+		return
+	}
+	s.server.statements.Add(1)
 }
 
 // branch executes IF. What its condition says about the number of rows is gone afterwards, as on the server.

@@ -10,7 +10,7 @@ import (
 var shapeRules = []Rule{
 	{
 		ID:    "P1-settings",
-		Title: "A procedure that writes begins with SET NOCOUNT ON and SET XACT_ABORT ON",
+		Title: "A procedure that writes, and that not only procedures call, begins with SET NOCOUNT ON and SET XACT_ABORT ON",
 		Reason: "Without NOCOUNT each statement sends a row count of its own; without XACT_ABORT a time-out or some errors " +
 			"leave the transaction open.",
 		Bad: `CREATE PROCEDURE dbo.rename_user @id int, @name nvarchar(50) AS
@@ -211,6 +211,9 @@ func checkEvents(texts map[txEventKind]eventText) func(*pass) {
 func checkSettings(p *pass) {
 	for _, u := range p.procedures() {
 		counts, aborts := u.settingsNeeded()
+		if p.helper(u) {
+			counts, aborts = false, false // those of its callers hold
+		}
 		on := leadingSettings(u.body)
 		for _, setting := range []struct {
 			name   string
