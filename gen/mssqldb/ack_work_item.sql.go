@@ -5,34 +5,110 @@ package mssqldb
 
 import (
 	"context"
-
-	mssql "github.com/microsoft/go-mssqldb"
+	"database/sql"
 )
 
 var stmtAckWorkItem = statement{
 	name:    "duroxide.ack_work_item",
 	text:    "[duroxide].[ack_work_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
+	sets: [][]string{
+		{"position", "error_number", "error_severity", "error_message"},
+		{"instance_id", "messages"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
+		{"event_id", "event_data"},
+		{"kv_key", "value", "last_updated_at_ms"},
+		{"id", "work_item"},
+		{
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms", "heartbeat", "waited_ms",
+		},
+		{"error_number", "error_severity", "error_message", "turn_failed", "work_failed"},
+	},
+	flow: []state{
+		{next: []edge{{0, 1}, {1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{7, 5}}, final: true},
+		{final: true},
+		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
+	},
 }
 
 // AckWorkItemParams holds the arguments of [Queries.AckWorkItem].
 type AckWorkItemParams struct {
-	ID         int64
-	LockToken  mssql.UniqueIdentifier
-	InstanceID *string
-	WorkItem   *string
+	Acks []CompletionListV1Row
+	TakeParams
 }
 
-// AckWorkItem ends an activity and sends its completion, if there is one, to its instance: both, or neither,
-// take effect. Completions for one instance can be committed at the same time, except one that finds the
-// instance idle.
-//
-// Errors: [ErrInvalidLockToken], [ErrLockExpired].
-func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {
+// AckWorkItemRefusedRow is a row that [Queries.AckWorkItem] returns.
+type AckWorkItemRefusedRow struct {
+	Position      int32
+	ErrorNumber   int32
+	ErrorSeverity int32
+	ErrorMessage  string
+}
+
+func scanAckWorkItemRefusedRow(rows *sql.Rows, r *AckWorkItemRefusedRow) error {
+	return rows.Scan(&r.Position, &r.ErrorNumber, &r.ErrorSeverity, &r.ErrorMessage)
+}
+
+// AckWorkItemResult is what [Queries.AckWorkItem] returns.
+type AckWorkItemResult struct {
+	Refused         []AckWorkItemRefusedRow
+	RefusedReturned bool // false: the call yielded no Refused
+	TakeResult
+}
+
+// AckWorkItem ends activities and sends their completions, and then claims a turn and the next activities, as
+// take does: activities that end at about the same time share one call. Those of one instance end in one
+// transaction, all or none. If that fails, they are ended one by one, so that each outcome is known. An error
+// does not reach the caller, which may have ended others before: it is returned as a result set.
+func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) (AckWorkItemResult, error) {
 	a := newArgs(4)
-	required(&a, "id", sqlBigInt{}, p.ID)
-	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
-	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
-	nullable(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
-	return q.call(ctx, &stmtAckWorkItem, &a, none)
+	sendTVP(&a, "acks", q.text(&typeCompletionListV1), p.Acks, (*CompletionListV1Row).tvp)
+	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
+	optional(&a, "holder", sqlNVarChar(200), p.Holder)
+	r := AckWorkItemResult{Refused: []AckWorkItemRefusedRow{}}
+	r.History, r.Values, r.Messages, r.Work = []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
+	err := q.call(ctx, &stmtAckWorkItem, &a, func(set int, rows *sql.Rows) (err error) {
+		switch set {
+		case 0:
+			r.Refused, err = readMany(rows, scanAckWorkItemRefusedRow)
+			r.RefusedReturned = true
+		case 1:
+			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
+			r.DroppedReturned = true
+		case 2:
+			r.Item, err = readOptional(rows, scanReadTurnItemRow)
+			r.ItemReturned = true
+		case 3:
+			r.History, err = readMany(rows, scanReadTurnHistoryRow)
+			r.HistoryReturned = true
+		case 4:
+			r.Values, err = readMany(rows, scanReadTurnValuesRow)
+			r.ValuesReturned = true
+		case 5:
+			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
+			r.MessagesReturned = true
+		case 6:
+			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.WorkReturned = true
+		case 7:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
+		}
+		return err
+	})
+	if err != nil {
+		return AckWorkItemResult{}, err
+	}
+	return r, nil
 }

@@ -20,7 +20,6 @@ var statements = []*statement{
 	&stmtAbandonOrchestrationItem,
 	&stmtAbandonWorkItem,
 	&stmtAckOrchestrationItem,
-	&stmtAckWorkAndTake,
 	&stmtAckWorkItem,
 	&stmtAppendWithExecution,
 	&stmtCleanupOrphanedSessions,

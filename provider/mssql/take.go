@@ -91,16 +91,15 @@ func (s *Store) AckWorkAndClaim(
 	outcomes := make([]error, len(acks))
 	var list []mssqldb.CompletionListV1Row
 	for i, a := range acks {
-		var ack mssqldb.AckWorkItemParams
+		var ack mssqldb.CompletionListV1Row
 		if ack, outcomes[i] = newWorkAck(a.LockToken, a.Completion); outcomes[i] == nil {
-			list = append(list, mssqldb.CompletionListV1Row{
-				Position: int32(i), ID: ack.ID, LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
-			})
+			ack.Position = int32(i)
+			list = append(list, ack)
 		}
 	}
-	var refused []mssqldb.AckWorkAndTakeRefusedRow
+	var refused []mssqldb.AckWorkItemRefusedRow
 	taken, err := s.takeWith(ctx, opAckWork, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{Acks: list, TakeParams: s.takeParams(k, token)})
+		r, err := q.AckWorkItem(ctx, mssqldb.AckWorkItemParams{Acks: list, TakeParams: s.takeParams(k, token)})
 		refused = r.Refused
 		return r.TakeResult, err
 	})
@@ -108,7 +107,7 @@ func (s *Store) AckWorkAndClaim(
 		return nil, provider.Claimed{}, err
 	}
 	for _, row := range refused {
-		outcomes[row.Position] = s.told(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Class: uint8(row.ErrorSeverity), Message: row.ErrorMessage})
+		outcomes[row.Position] = s.told(opAckWork, refusal(row))
 	}
 	ready := map[string]bool{}
 	for _, row := range list {

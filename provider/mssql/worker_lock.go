@@ -21,7 +21,13 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 	if err != nil {
 		return err
 	}
-	err = s.call(ctx, opAckWork, once, func(ctx context.Context, q *mssqldb.Queries) error { return q.AckWorkItem(ctx, ack) })
+	err = s.call(ctx, opAckWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		result, err := q.AckWorkItem(ctx, mssqldb.AckWorkItemParams{Acks: []mssqldb.CompletionListV1Row{ack}})
+		if err == nil && len(result.Refused) > 0 {
+			return refusal(result.Refused[0])
+		}
+		return err
+	})
 	if err == nil && completion != nil {
 		s.signalInstances(1)
 	}
@@ -31,9 +37,14 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 // opAckWork labels the acknowledgement's errors.
 const opAckWork = "ack_work_item"
 
-// newWorkAck makes the procedure's arguments. Errors: [provider.ErrInvalidArgument],
+// refusal is the error of an activity that was not ended.
+func refusal(row mssqldb.AckWorkItemRefusedRow) mssqldriver.Error {
+	return mssqldriver.Error{Number: row.ErrorNumber, Class: uint8(row.ErrorSeverity), Message: row.ErrorMessage}
+}
+
+// newWorkAck makes the procedure's argument. Errors: [provider.ErrInvalidArgument],
 // [provider.ErrInvalidLockToken].
-func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.AckWorkItemParams, err error) {
+func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.CompletionListV1Row, err error) {
 	m, err := columns.NewCompletion(opAckWork, completion, 0)
 	if err != nil {
 		return ack, err

@@ -1,68 +1,70 @@
--- Ends an activity and sends its completion, if there is one, to its instance: both, or neither, take
--- effect. Completions for one instance can be committed at the same time, except one that finds the
--- instance idle.
--- Called by: Store.AckWorkItem, ack_work_and_take.
--- Transaction: its own.
--- Parameters:
---   @id, @lock_token          the activity and its lease
---   @instance_id, @work_item  the completion; NULL for none
--- Locks: inboxes (the instance's row, shared by share_inbox, or exclusive by lock_inbox if the
---   instance is idle), instances (shared, by share_inbox), orchestrator_queue (the new row),
---   worker_queue (the activity's row, by pk_worker_queue), sessions (by stamp_session). A wait for a
---   lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
--- Hints: INDEX, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
--- Errors:
---   50010 invalid_lock_token: nobody holds the token
---   50011 lock_expired: the token's lease has ended
+-- Ends activities and sends their completions, and then claims a turn and the next activities, as take does:
+-- activities that end at about the same time share one call. Those of one instance end in one transaction,
+-- all or none. If that fails, they are ended one by one, so that each outcome is known. An error does not
+-- reach the caller, which may have ended others before: it is returned as a result set.
 --
--- gen:null @instance_id @work_item
+-- Called by: Store.AckWorkItem, Store.AckWorkAndClaim.
+-- Transaction: one for the activities of each instance. The claims follow.
+-- Parameters:
+--   @turn, @work, @holder
+--         those of take
+-- Result sets:
+--   1 Refused: the activities that were not ended, with the error of each
+--   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Work, 8 Failure: those of take
+-- Locks: those of end_work, one instance after the other, then those of take. A wait for a lock ends with error
+--   1222 after a second, or after 150 ms if the call has several acknowledgements (LOCK_TIMEOUT, see README.md).
+--
+-- gen:embed duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_work_item
-    @id          BIGINT,
-    @lock_token  UNIQUEIDENTIFIER,
-    @instance_id NVARCHAR(400),
-    @work_item   NVARCHAR(MAX)
+    @acks   duroxide.completion_list_v1 READONLY,
+    @turn   duroxide.turn_claim_v1 READONLY,
+    @work   duroxide.take_list_v1 READONLY,
+    @holder NVARCHAR(200) = NULL
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-IF @@LOCK_TIMEOUT = -1
+DECLARE @left TABLE (position INT NOT NULL PRIMARY KEY, instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL, alone BIT NOT NULL);
+DECLARE @refused TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL, error_severity INT NOT NULL, error_message NVARCHAR(4000) NOT NULL);
+DECLARE @position INT, @instance_id NVARCHAR(400), @alone BIT;
+INSERT INTO @left (position, instance_id, alone)
+SELECT a.position, a.instance_id, CASE WHEN COUNT(*) OVER (PARTITION BY a.instance_id) = 1 OR a.instance_id IS NULL THEN 1 ELSE 0 END
+FROM @acks AS a;
+IF @@ROWCOUNT > 1
+    SET LOCK_TIMEOUT 150;
+ELSE
     SET LOCK_TIMEOUT 1000;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @ended TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL);
-DECLARE @session_id NVARCHAR(400), @shared BIT, @visible_at BIGINT;
-BEGIN TRY
-    BEGIN TRANSACTION;
+WHILE EXISTS (SELECT 1 FROM @left AS l)
+BEGIN
+    SELECT TOP (1) @position = l.position, @instance_id = l.instance_id, @alone = l.alone
+    FROM @left AS l
+    ORDER BY l.position;
+    BEGIN TRY
+        EXEC duroxide.end_work @acks = @acks, @position = @position, @instance_id = @instance_id, @alone = @alone;
+        DELETE FROM @left
+        WHERE position = @position
+           OR (@alone = 0 AND instance_id = @instance_id);
+    END TRY
+    BEGIN CATCH
+        -- vet:allow P5-swallow: the error is in a result set, as others may have been ended before
+        IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+        IF @alone = 1
+        BEGIN
+            INSERT INTO @refused (position, error_number, error_severity, error_message)
+            VALUES (@position, ERROR_NUMBER(), ERROR_SEVERITY(), ERROR_MESSAGE());
+            DELETE FROM @left
+            WHERE position = @position;
+        END;
+        UPDATE @left
+        SET alone = 1
+        WHERE instance_id = @instance_id;
+    END CATCH;
+END;
+IF EXISTS (SELECT 1 FROM @refused AS r)
+    -- gen:result Refused
+    SELECT r.position, r.error_number, r.error_severity, r.error_message
+    FROM @refused AS r
+    ORDER BY r.position;
 
-    IF @instance_id IS NOT NULL
-    BEGIN
-        EXEC duroxide.join_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT, @visible_at = @visible_at OUTPUT;
-        INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-        VALUES (@instance_id, 3, @work_item, @visible_at, @now);
-        IF @shared = 0
-            EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
-    END;
-
-    DELETE q
-    OUTPUT deleted.session_id INTO @ended (session_id)
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))
-    WHERE q.id = @id
-      AND q.lock_token = @lock_token
-      AND q.locked_until > @now
-    OPTION (KEEPFIXED PLAN);
-    IF @@ROWCOUNT = 0
-    BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) WHERE q.id = @id AND q.lock_token = @lock_token)
-            THROW 50011, N'Activity lock expired.', 1;
-        THROW 50010, N'Invalid lock token.', 1;
-    END;
-    SELECT @session_id = e.session_id FROM @ended AS e;
-    IF @session_id IS NOT NULL
-        EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;
-
-    COMMIT TRANSACTION;
-END TRY
-BEGIN CATCH
-    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    THROW;
-END CATCH;
+EXEC duroxide.take @turn = @turn, @work = @work, @holder = @holder;
 GO
 GRANT EXECUTE ON duroxide.ack_work_item TO duroxide_runtime;

@@ -3,12 +3,12 @@
 -- messages. Many activities of one instance can then end at the same time. Otherwise exclusively, in
 -- a new transaction, as the shared lock of two callers would keep both from the exclusive one.
 --
--- Helper of: ack_instance_work, ack_work_item.
+-- Helper of: end_work.
 -- Transaction: the caller's, which has done nothing yet. An isolation level that is set in a procedure
 --   ends with it; the locks stay.
 -- Parameters:
 --   @now         the present time, in milliseconds since 1970 UTC
---   @shared      1 if the lock is shared: the caller need not compute the state of the inbox again
+--   @shared      0 on entry; 1 if the lock is shared: the caller need not compute the state of the inbox again
 --   @visible_at  from when a message is visible that the caller adds: after those of the turn that
 --                holds the instance
 -- Locks: inboxes, instances (the instance's rows, shared, by pk_inboxes and pk_instances), or those of
@@ -21,7 +21,6 @@ CREATE OR ALTER PROCEDURE duroxide.join_inbox
     @shared      BIT OUTPUT,
     @visible_at  BIGINT OUTPUT
 AS
-SET @shared = 0;
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 SELECT @shared = 1, @visible_at = CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END
 FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
@@ -32,6 +31,5 @@ OPTION (KEEPFIXED PLAN);
 IF @shared = 1
     RETURN;
 COMMIT TRANSACTION;
-SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 BEGIN TRANSACTION;
 EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;

@@ -1,6 +1,6 @@
 -- Records that a session is in use, if its lease is live.
 --
--- Helper of: ack_work_item, renew_work_item_lock.
+-- Helper of: renew_work_item_lock.
 -- Transaction: the caller's.
 --
 -- Parameters:
