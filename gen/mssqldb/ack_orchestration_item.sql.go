@@ -33,13 +33,12 @@ var stmtAckOrchestrationItem = statement{
 	flow: []state{
 		{next: []edge{{0, 1}}},
 		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
 		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{7, 5}}, final: true},
 		{final: true},
-		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{6, 4}, {7, 5}}, final: true},
+		{next: []edge{{4, 7}, {5, 2}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 2}, {6, 4}, {7, 5}}, final: true},
 	},
 }
 
@@ -132,7 +131,7 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 		case 0:
 			r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
 		case 1:
-			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
+			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 2:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

@@ -22,6 +22,7 @@ var statements = []*statement{
 	&stmtAckOrchestrationItem,
 	&stmtAckWorkItem,
 	&stmtAppendWithExecution,
+	&stmtClaimTurn,
 	&stmtCleanupOrphanedSessions,
 	&stmtCountDeadLetters,
 	&stmtCountHiddenMessages,

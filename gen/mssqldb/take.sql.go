@@ -29,13 +29,12 @@ var stmtTake = statement{
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{1, 2}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{5, 3}, {6, 4}}, final: true},
 		{next: []edge{{2, 5}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{6, 4}}, final: true},
 		{final: true},
-		{next: []edge{{3, 6}, {4, 7}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{4, 7}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{5, 3}, {6, 4}}, final: true},
+		{next: []edge{{3, 6}, {4, 1}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{4, 1}, {5, 3}, {6, 4}}, final: true},
 	},
 }
 
@@ -44,16 +43,6 @@ type TakeParams struct {
 	Turn   []TurnClaimV1Row
 	Work   []TakeListV1Row
 	Holder *string // nil: the default, NULL
-}
-
-// TakeDroppedRow is a row that [Queries.Take] returns.
-type TakeDroppedRow struct {
-	InstanceID string
-	Messages   int64
-}
-
-func scanTakeDroppedRow(rows *sql.Rows, r *TakeDroppedRow) error {
-	return rows.Scan(&r.InstanceID, &r.Messages)
 }
 
 // TakeWorkRow is a row that [Queries.Take] returns.
@@ -89,7 +78,7 @@ func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
 
 // TakeResult is what [Queries.Take] returns.
 type TakeResult struct {
-	Dropped          *TakeDroppedRow
+	Dropped          *ClaimTurnDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
 	Item             *ReadTurnItemRow
 	ItemReturned     bool // false: the call yielded no Item
@@ -118,7 +107,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
-			r.Dropped, err = readOptional(rows, scanTakeDroppedRow)
+			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 1:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

@@ -1,15 +1,26 @@
 package mssql_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
 	"testing"
 
+	activities "github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/tsql/tsqltest"
+	"github.com/duroxide/duroxide-go/worker"
 )
 
 // costs is what calls cost the server.
 type costs struct {
-	RoundTrips, Statements, Commits, IndexRows int
+	RoundTrips, Statements, IndexRows int
+	// Commits wait for the disk. Delayed ones do not where the database allows delayed durability.
+	Commits, Delayed int
 }
 
 // cost is what calls cost that only this crowd makes.
@@ -20,7 +31,7 @@ func (c *crowd) cost(calls func()) (costs, tsqltest.Keys) {
 	after := c.server.Work()
 	return costs{
 		RoundTrips: after.Requests - before.Requests, Statements: after.Statements - before.Statements,
-		Commits: after.Commits - before.Commits, IndexRows: written.Total(),
+		Commits: after.Commits - before.Commits, Delayed: after.Delayed - before.Delayed, IndexRows: written.Total(),
 	}, written
 }
 
@@ -94,4 +105,56 @@ func (c *crowd) fiveActivities(instance string, params provider.ClaimParams) {
 	turn.Metadata.Status = new(provider.StatusCompleted)
 	_, err = c.AckTurnAndClaim(ctx, turn, params)
 	ok(c.t, err)
+}
+
+// TestCostUnderLoad runs orchestrations of five activities side by side by a worker of two slots of each kind, 20 at a
+// time, and counts what one costs. How much shares a call depends on the machine.
+func TestCostUnderLoad(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, true)
+	store := open(t, c.server.DSN(), mssql.Options{})
+	pay := activities.New("Pay", func(_ context.Context, n int) (int, error) { return n, nil })
+	order := orchestration.New("Order", func(ctx *orchestration.Context, _ int) ([]int, error) {
+		var paid []*orchestration.Future[int]
+		for i := range 5 {
+			paid = append(paid, orchestration.Activity(ctx, pay, i))
+		}
+		return orchestration.Join(paid...)
+	})
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	ok(t, err)
+	ok(t, w.Register(order, pay))
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { ok(t, w.Run(ctx)) })
+	defer running.Wait()
+	defer cancel()
+
+	clients := client.New(store, client.Options{})
+	orders := func(n int) {
+		var group sync.WaitGroup
+		next := make(chan int)
+		for range 20 {
+			group.Go(func() {
+				for i := range next {
+					run, err := client.Start(ctx, clients, order, fmt.Sprintf("order-%d", i), 0)
+					ok(t, err)
+					_, err = run.Wait(ctx)
+					ok(t, err)
+				}
+			})
+		}
+		for i := range n {
+			next <- n + i
+		}
+		close(next)
+		group.Wait()
+	}
+	orders(40)
+	const n = 200
+	var keys tsqltest.Keys
+	got, _ := c.cost(func() { keys = c.server.CountKeys(func() { orders(n) }) })
+	t.Logf("statements that touch keys: %d", keys.Executions()/n)
+	t.Logf("an orchestration: %.1f round trips, %.0f statements, %.1f commits and %.1f delayed, %.0f index rows", float64(got.RoundTrips)/n,
+		float64(got.Statements)/n, float64(got.Commits)/n, float64(got.Delayed)/n, float64(got.IndexRows)/n)
 }

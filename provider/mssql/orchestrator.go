@@ -102,7 +102,7 @@ func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
 	}
 }
 
-func (s *Store) tellDropped(ctx context.Context, dropped mssqldb.TakeDroppedRow) {
+func (s *Store) tellDropped(ctx context.Context, dropped mssqldb.ClaimTurnDroppedRow) {
 	s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
 		"instance_id", restored(dropped.InstanceID), "count", dropped.Messages)
 }

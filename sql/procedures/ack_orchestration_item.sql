@@ -75,7 +75,8 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1, @codes duroxide.code_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @version_id INT, @code_id INT,
-    @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @others BIT = 0, @waiting BIT = 0,
+    @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @waiting BIT = 0, @queued BIT = 0,
+    @others BIT = CASE WHEN EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id) THEN 1 ELSE 0 END,
     @all_queues BIT = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
 BEGIN TRY
     INSERT INTO @codes (position, name, version)
@@ -107,17 +108,16 @@ BEGIN TRY
     BEGIN TRANSACTION;
 
     -- Its own inbox is locked by the end of the lease, if that is the only one.
-    INSERT INTO @targets (position, id)
-    SELECT ROW_NUMBER() OVER (ORDER BY n.instance_id), n.instance_id
-    FROM (
-        SELECT @instance_id AS instance_id
-        UNION
-        SELECT m.instance_id
-        FROM @messages AS m
-    ) AS n;
-    IF @@ROWCOUNT > 1
+    IF @others = 1
     BEGIN
-        SET @others = 1;
+        INSERT INTO @targets (position, id)
+        SELECT ROW_NUMBER() OVER (ORDER BY n.instance_id), n.instance_id
+        FROM (
+            SELECT @instance_id AS instance_id
+            UNION
+            SELECT m.instance_id
+            FROM @messages AS m
+        ) AS n;
         EXEC duroxide.lock_inboxes @instances = @targets;
     END;
     UPDATE b
@@ -154,10 +154,10 @@ BEGIN TRY
         OPTION (KEEPFIXED PLAN);
     IF EXISTS (SELECT 1 FROM @messages AS m)
         EXEC duroxide.send_messages @messages = @messages, @now = @now;
-    SELECT TOP (1) @waiting = 1
-    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
+    SELECT TOP (1) @queued = 1, @waiting = CASE q.kind WHEN 4 THEN 1 ELSE 0 END
+    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
     WHERE q.instance_id = @instance_id
-      AND q.kind = 4
+    ORDER BY q.kind DESC
     OPTION (KEEPFIXED PLAN);
     IF @waiting = 1
         EXEC duroxide.await_queues @instance_id = @instance_id, @all = @all_queues, @queues = @queues;
@@ -185,7 +185,7 @@ BEGIN TRY
     IF @others = 1
         EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
     -- Without messages the instance is not ready, as the end of the lease has left it.
-    ELSE IF EXISTS (SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = @instance_id)
+    ELSE IF @queued = 1
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     -- gen:result Turn :one

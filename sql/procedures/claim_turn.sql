@@ -6,36 +6,29 @@
 -- as nobody will read them (pitfall P3). The call ends with that, so that it can be told.
 --
 -- Helper of: claim.
--- Transaction: its own, one for each try.
+-- Transaction: its own, one for each try. A claim that is lost in a crash is a lease that nobody has, so its
+--   durability is delayed where the database allows it.
 -- Parameters:
---   @claim        the one row with turn = 1
---   @due          1 if the wake_at of some inbox has come
---   @instance_id  the instance; NULL for none
---   @dropped      the instance whose messages were deleted; NULL for none
---   @messages     how many were deleted
---   @due_until    what was due by this time, in milliseconds since 1970 UTC, is ready
---   @looked_ms    how long it took to choose, in milliseconds
+--   @claim  the one row with turn = 1
+--   @due    1 if the wake_at of some inbox has come
+-- Result sets:
+--   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of take
 -- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes (by
 --   ready_due_inboxes; then the instance's row, by ix_inboxes_ready without a lock that stays, and by
 --   pk_inboxes), orchestrator_queue (the instance's messages), instances (shared), history (shared).
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 --
--- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.claim_turn
-    @claim       duroxide.turn_claim_v1 READONLY,
-    @due         BIT,
-    @holder      NVARCHAR(200),
-    @instance_id NVARCHAR(400) OUTPUT,
-    @dropped     NVARCHAR(400) OUTPUT,
-    @messages    BIGINT OUTPUT,
-    @due_until   BIGINT OUTPUT,
-    @looked_ms   BIGINT OUTPUT
+    @claim  duroxide.turn_claim_v1 READONLY,
+    @due    BIT,
+    @holder NVARCHAR(200)
 AS
 DECLARE @versions duroxide.version_id_list_v1, @codes duroxide.code_id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @began BIGINT, @ready_by BIGINT,
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
-    @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @code_id INT, @version_id INT, @cancel_id INT,
+    @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @dropped NVARCHAR(400), @messages BIGINT,
+    @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT,
     @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
     @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
@@ -170,5 +163,12 @@ BEGIN
             EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @dropped = @dropped OUTPUT,
                 @messages = @messages OUTPUT;
     END;
-    COMMIT TRANSACTION;
+    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;
+
+IF @dropped IS NOT NULL
+    -- gen:result Dropped
+    SELECT @dropped AS instance_id, COALESCE(@messages, 0) AS messages
+    WHERE @dropped IS NOT NULL;
+ELSE IF @instance_id IS NOT NULL
+    EXEC duroxide.read_turn @claim = @claim, @instance_id = @instance_id, @due_until = @due_until, @looked_ms = @looked_ms;

@@ -34,84 +34,59 @@ SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @turns BIT = 0, @due_turns BIT = 0, @works BIT = 0,
-    @instance_id NVARCHAR(400), @dropped NVARCHAR(400), @messages BIGINT, @turn_due_until BIGINT, @turn_looked_ms BIGINT,
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @due BIT, @turns BIT, @activities BIT,
     @error_number INT, @error_severity INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
 -- In most calls of an idle worker nothing is ready or due, and its names have been seen in the last 20 seconds.
-SELECT @due_turns = CASE WHEN EXISTS (
+SELECT @due = CASE WHEN EXISTS (
         SELECT 1
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
         WHERE b.wake_at <= @now
           AND b.wake_at IS NOT NULL
     ) THEN 1 ELSE 0 END,
-    @turns = CASE WHEN EXISTS (
+    @turns = CASE WHEN EXISTS (SELECT 1 FROM @turn AS t WHERE t.known IS NOT NULL AND NOT EXISTS (
+        SELECT 1
+        FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+        WHERE k.digest = t.known
+          AND k.activity = 0
+          AND k.seen_at > @now - 20000
+    )) OR EXISTS (
         SELECT 1
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.head_id IS NOT NULL
+    ) THEN 1 ELSE 0 END,
+    @activities = CASE WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.known IS NOT NULL AND NOT EXISTS (
+        SELECT 1
+        FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+        WHERE k.digest = w.known
+          AND k.activity = 1
+          AND k.seen_at > @now - 20000
+    )) OR EXISTS (
+        SELECT 1
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
     ) OR EXISTS (
         SELECT 1
-        FROM @turn AS t
-        WHERE t.known IS NOT NULL
-          AND NOT EXISTS (
-              SELECT 1
-              FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-              WHERE k.digest = t.known
-                AND k.activity = 0
-                AND k.seen_at > @now - 20000
-          )
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+    ) OR EXISTS (
+        SELECT 1
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
+        WHERE q.ready = 0
+          AND q.wake_at <= @now
     ) THEN 1 ELSE 0 END
-WHERE EXISTS (SELECT 1 FROM @turn AS t)
 OPTION (KEEPFIXED PLAN);
-SELECT @works = 1
-WHERE EXISTS (SELECT 1 FROM @work AS w)
-  AND (EXISTS (
-      SELECT 1
-      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
-      WHERE q.ready = 1
-        AND q.session_id IS NULL
-  ) OR EXISTS (
-      SELECT 1
-      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
-      WHERE q.ready = 1
-        AND q.session_id IS NOT NULL
-  ) OR EXISTS (
-      SELECT 1
-      FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
-      WHERE q.ready = 0
-        AND q.wake_at <= @now
-  ) OR EXISTS (
-      SELECT 1
-      FROM @work AS w
-      WHERE w.known IS NOT NULL
-        AND NOT EXISTS (
-            SELECT 1
-            FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-            WHERE k.digest = w.known
-              AND k.activity = 1
-              AND k.seen_at > @now - 20000
-        )
-  ))
-OPTION (KEEPFIXED PLAN);
-IF @turns = 0 AND @due_turns = 0 AND @works = 0
-    RETURN;
-
+IF (@turns = 1 OR @due = 1) AND EXISTS (SELECT 1 FROM @turn AS t)
 BEGIN TRY
-    IF @turns = 1 OR @due_turns = 1
-        EXEC duroxide.claim_turn @claim = @turn, @due = @due_turns, @holder = @holder, @instance_id = @instance_id OUTPUT,
-            @dropped = @dropped OUTPUT, @messages = @messages OUTPUT, @due_until = @turn_due_until OUTPUT, @looked_ms = @turn_looked_ms OUTPUT;
-    IF @dropped IS NOT NULL
-        -- gen:result Dropped
-        SELECT @dropped AS instance_id, COALESCE(@messages, 0) AS messages
-        WHERE @dropped IS NOT NULL;
-    IF @instance_id IS NOT NULL
-        EXEC duroxide.read_turn @claim = @turn, @instance_id = @instance_id, @due_until = @turn_due_until, @looked_ms = @turn_looked_ms;
+    EXEC duroxide.claim_turn @claim = @turn, @due = @due, @holder = @holder;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1, @works = 0;
+    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1, @activities = 0;
 END CATCH;
 -- WORK
-DECLARE @position INT = -1, @last INT = CASE @works WHEN 1 THEN (SELECT MAX(w.position) FROM @work AS w) ELSE -1 END, @passed INT = -1, @together INT,
+DECLARE @position INT = -1, @last INT = CASE @activities WHEN 1 THEN (SELECT MAX(w.position) FROM @work AS w) ELSE -1 END, @passed INT = -1, @together INT,
     @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
@@ -175,7 +150,6 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE();
 END CATCH;
-SET LOCK_TIMEOUT -1;
 
 BEGIN TRY
     IF @error_number IS NOT NULL

@@ -190,6 +190,9 @@ type Work struct {
 	// Commits are those for which SQL Server writes its log to the disk: of transactions that changed a table that other
 	// sessions can see.
 	Commits int
+	// Delayed are commits with DELAYED_DURABILITY = ON of such transactions. Where the database allows it, SQL Server
+	// does not wait for the disk.
+	Delayed int
 }
 
 // Work returns how much the server has done since it started.

@@ -251,6 +251,8 @@ type (
 		Mark bool
 		// Distributed says that BEGIN DISTRIBUTED TRANSACTION is meant.
 		Distributed bool
+		// Delayed is COMMIT with DELAYED_DURABILITY = ON.
+		Delayed bool
 	}
 
 	// Exec is EXECUTE [@rc =] procedure args [WITH …].

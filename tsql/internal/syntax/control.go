@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/duroxide/duroxide-go/tsql/internal/diag"
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tsql/internal/diag"
+)
 
 // controlStatement reads a statement that says what is executed next, or returns nil if none begins with t, the next
 // token.
@@ -190,7 +194,9 @@ func (p *parser) transaction() Stmt {
 	}
 	if verb.is("COMMIT") && p.peek().is("WITH") && p.peekN(1).is("(") {
 		p.next()
-		p.optionList() // DELAYED_DURABILITY: no concern of any stage
+		for _, o := range p.optionList() {
+			s.Delayed = o.Name == "DELAYED_DURABILITY" && strings.EqualFold(o.Value, "ON")
+		}
 	}
 	s.Span = p.from(verb.Span)
 	return s

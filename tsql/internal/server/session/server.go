@@ -47,11 +47,11 @@ type Server struct {
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
 
-	requests, statements, commits atomic.Int64 // since the server started
+	requests, statements, commits, delayed atomic.Int64 // since the server started
 
-	observer  schedule.Observer // never nil
-	plans     Plans
-	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
+	observer schedule.Observer // never nil
+	plans    Plans
+	planning uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 
 	watching  sync.Mutex // guards what follows
 	watchers  []*func([]Touch)
@@ -170,10 +170,10 @@ type output struct {
 }
 
 // Work is how much the server has done since it started: requests, statements (each IF, SET and EXEC is one), and
-// commits of transactions that changed a table.
-type Work struct{ Requests, Statements, Commits int }
+// commits of transactions that changed a table, apart from those whose durability is delayed.
+type Work struct{ Requests, Statements, Commits, Delayed int }
 
 // Work returns what the server has done.
 func (v *Server) Work() Work {
-	return Work{Requests: int(v.requests.Load()), Statements: int(v.statements.Load()), Commits: int(v.commits.Load())}
+	return Work{Requests: int(v.requests.Load()), Statements: int(v.statements.Load()), Commits: int(v.commits.Load()), Delayed: int(v.delayed.Load())}
 }

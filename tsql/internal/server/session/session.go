@@ -90,6 +90,7 @@ type Session struct {
 	fetchStatus  int64
 	lastCursor   *cursor // that was opened last
 	requests     uint64  // how many there have been
+	delayed      bool    // the transaction is committed with delayed durability
 	touched      touches // of the request, or of the last one
 }
 

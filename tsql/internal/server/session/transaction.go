@@ -111,7 +111,10 @@ func (s *Session) adopt(name string) {
 
 func (s *Session) commitStore() {
 	s.server.scheduler.Yield(s.id, schedule.Point{Kind: "commit"})
-	if s.store.Commit() {
+	switch logged := s.store.Commit(); {
+	case logged && s.delayed:
+		s.server.delayed.Add(1)
+	case logged:
 		s.server.commits.Add(1)
 	}
 }
@@ -229,6 +232,8 @@ func (s *Session) transactionStatement(st *syntax.Transaction) error {
 		if s.out.into != nil && s.transaction.count <= s.out.into.transactions {
 			return fault.New(3916)
 		}
+		s.delayed = st.Delayed
+		defer func() { s.delayed = false }()
 		return s.commit()
 	case "SAVE":
 		return s.save(name)
