@@ -1,8 +1,8 @@
 package mssql
 
 import (
-	"container/heap"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,11 +130,7 @@ func (q *queue) note(delay time.Duration) {
 	}
 	at := time.Now().Add(delay)
 	p.mu.Lock()
-	first := false
-	if len(q.notes) < mostNotes {
-		heap.Push(&q.notes, at)
-		first = q.notes[0].Equal(at)
-	}
+	first := len(q.notes) < mostNotes && q.notes.add(at)
 	p.mu.Unlock()
 	if first {
 		p.notify()
@@ -154,26 +150,19 @@ func (q *queue) found(kind string, why wakeup.Reason) {
 // expect makes polls frequent again, since there may soon be something to find.
 func (p *poller) expect() {
 	p.mu.Lock()
-	idle := p.interval > p.shortest
-	p.interval = p.shortest
-	if idle {
-		p.next = time.Time{}
-	}
-	p.mu.Unlock()
-	if idle {
+	defer p.mu.Unlock()
+	if p.interval > p.shortest {
+		p.interval, p.next = p.shortest, time.Time{}
 		p.notify()
 	}
 }
 
 // run is the goroutine.
 func (p *poller) run() {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
 		var alarm <-chan time.Time
 		if nap, ok := p.round(time.Now()); ok {
-			timer.Reset(nap)
-			alarm = timer.C
+			alarm = time.After(nap)
 		}
 		select {
 		case <-alarm:
@@ -225,37 +214,21 @@ func (p *poller) due(now time.Time) bool {
 	return due
 }
 
-// moments is a heap of times.
+// moments are times in order.
 type moments []time.Time
 
-// Len implements [heap.Interface].
-func (m *moments) Len() int { return len(*m) }
-
-// Less implements [heap.Interface].
-func (m *moments) Less(i, j int) bool { return (*m)[i].Before((*m)[j]) }
-
-// Swap implements [heap.Interface].
-func (m *moments) Swap(i, j int) { (*m)[i], (*m)[j] = (*m)[j], (*m)[i] }
-
-// Push implements [heap.Interface]. Nothing but times is pushed.
-func (m *moments) Push(x any) {
-	if at, ok := x.(time.Time); ok {
-		*m = append(*m, at)
-	}
-}
-
-// Pop implements [heap.Interface].
-func (m *moments) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
+// add adds a time, and reports whether it is the first.
+func (m *moments) add(at time.Time) bool {
+	i, _ := slices.BinarySearchFunc(*m, at, time.Time.Compare)
+	*m = slices.Insert(*m, i, at)
+	return i == 0
 }
 
 // pop removes the times that have come and returns how many they were.
 func (m *moments) pop(now time.Time) (passed int) {
-	for len(*m) > 0 && !(*m)[0].After(now) {
-		heap.Pop(m)
+	for passed < len(*m) && !(*m)[passed].After(now) {
 		passed++
 	}
+	*m = (*m)[passed:]
 	return passed
 }
