@@ -18,9 +18,9 @@ type idleDocument struct {
 	Configurations  []rig.Idle `json:"configurations"`
 }
 
-// idleSettle is how long workers run before they are measured: until each of them
-// has looked for work in vain and waits.
-const idleSettle = time.Second
+// idleSettle is how long workers run before they are measured: until a store that polls less and less often does so at
+// its longest interval.
+const idleSettle = 10 * time.Second
 
 func (a *app) benchIdleCommand() *cobra.Command {
 	var f rigFlags
