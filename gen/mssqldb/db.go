@@ -51,6 +51,7 @@ var statements = []*statement{
 	&stmtGetInstanceTree,
 	&stmtGetKVAllValues,
 	&stmtGetKVValue,
+	&stmtGetLedger,
 	&stmtGetMaxConnections,
 	&stmtGetMembership,
 	&stmtGetOptimizedLocking,

@@ -163,6 +163,39 @@ func (q *Queries) GetDelayedDurability(ctx context.Context) (r GetDelayedDurabil
 	return r, err
 }
 
+var stmtGetLedger = statement{
+	name:    "GetLedger",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_ledger_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME()",
+	schemas: []schemaAt{{61, 64, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"name", "value"},
+	},
+}
+
+// GetLedgerRow is a row that [Queries.GetLedger] returns.
+type GetLedgerRow struct {
+	Name  string
+	Value *int64
+}
+
+func scanGetLedgerRow(rows *sql.Rows, r *GetLedgerRow) error {
+	return rows.Scan(&r.Name, &r.Value)
+}
+
+// GetLedger reads whether every table of the database is a ledger table (1). A server before SQL Server 2022
+// does not know the column.
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetLedger(ctx context.Context) (r GetLedgerRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetLedger, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetLedgerRow)
+		return err
+	})
+	return r, err
+}
+
 var stmtGetMaxConnections = statement{
 	name:  "GetMaxConnections",
 	text:  "SELECT CONVERT(BIGINT, @@MAX_CONNECTIONS) AS connections",

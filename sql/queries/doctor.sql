@@ -87,6 +87,11 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
 GROUP BY t.name
 ORDER BY t.name;
 
+-- GetLedger reads whether every table of the database is a ledger table (1). A server before SQL Server 2022 does not
+-- know the column.
+-- name: GetLedger :one
+SELECT d.name, CONVERT(BIGINT, d.is_ledger_on) AS value FROM sys.databases AS d WHERE d.name = DB_NAME();
+
 -- GetUpdateability reads whether the database is READ_WRITE or READ_ONLY; NULL from a server that does not know.
 -- name: GetUpdateability :one
 SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability')) AS updateability;

@@ -8,7 +8,7 @@ import (
 )
 
 // systemViews are the catalog views that scripts commonly ask, as documented for SQL Server 2016, with
-// optimize_for_sequential_key of 2019: a line names a view, and the indented ones after it its columns with their
+// optimize_for_sequential_key of 2019 and is_ledger_on of 2022: a line names a view, and the indented ones after it its columns with their
 // types. A column with a question mark may be NULL. Columns that are rarely asked for are left out.
 const systemViews = `
 sys.objects
@@ -154,7 +154,7 @@ sys.databases
 	user_access tinyint?, is_read_only bit?, is_auto_close_on bit, is_auto_shrink_on bit?, state tinyint?
 	state_desc nvarchar(60)?, snapshot_isolation_state tinyint?, snapshot_isolation_state_desc nvarchar(60)?
 	is_read_committed_snapshot_on bit?, recovery_model tinyint?, recovery_model_desc nvarchar(60)?
-	is_query_store_on bit?, delayed_durability int?, delayed_durability_desc nvarchar(60)?
+	is_query_store_on bit?, delayed_durability int?, delayed_durability_desc nvarchar(60)?, is_ledger_on bit?
 sys.database_permissions
 	class tinyint, class_desc nvarchar(60)?, major_id int, minor_id int, grantee_principal_id int, grantor_principal_id int
 	type char(4), permission_name nvarchar(128)?, state char(1), state_desc nvarchar(60)?

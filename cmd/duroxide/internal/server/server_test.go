@@ -239,6 +239,9 @@ func TestDatabaseOptionsAreJudged(t *testing.T) {
 		{"durability", new(int64(2)), Problem, "ALTER DATABASE [a]]b] SET DELAYED_DURABILITY = DISABLED;"},
 		{"optimized locking", nil, OK, ""}, // before 2025
 		{"query store", new(int64(7)), OK, ""},
+		{"ledger", nil, OK, ""}, // before 2022
+		{"ledger", new(int64(0)), OK, ""},
+		{"ledger", new(int64(1)), Problem, ""},
 	} {
 		f := all[test.check].judge(test.value, "a]b")
 		if f.Level != test.want || f.Statement != test.statement {

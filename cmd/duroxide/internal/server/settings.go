@@ -20,8 +20,10 @@ type setting struct {
 	level  Level
 	// why says what the wrong value does, and beware what to think of before it is changed.
 	why, beware string
-	// mend are the statements that set the option, with %s for the name of the database.
+	// mend are the statements that set the option, with %s for the name of the database. Empty if nothing sets it.
 	mend string
+	// since is the first version of SQL Server that knows the option: 16 for 2022. 0 if all servers do.
+	since int
 }
 
 // onOff are the words of most options.
@@ -88,11 +90,24 @@ func databaseSettings() []setting {
 			mend: "ALTER DATABASE %[1]s SET ACCELERATED_DATABASE_RECOVERY = ON WITH ROLLBACK IMMEDIATE; " +
 				"ALTER DATABASE %[1]s SET OPTIMIZED_LOCKING = ON WITH ROLLBACK IMMEDIATE;",
 		},
+		{
+			check: "ledger", option: "LEDGER", words: onOff(), wanted: "OFF", wrong: 1, level: Problem, since: 16,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetLedger(ctx)
+				return is.Value, is.Name, err
+			},
+			why:    "the server keeps every version of every row of the queues for ever",
+			beware: "a ledger database cannot be made an ordinary one: put the store into another database",
+		},
 	}
 }
 
 // examine asks for the option and judges the answer.
 func (s setting) examine(ctx context.Context, p *patient) error {
+	if s.since > 0 && !p.facts.azure && olderThan(p.facts.version, s.since) {
+		p.findings = append(p.findings, s.judge(nil, ""))
+		return nil
+	}
 	value, database, err := s.ask(p.queries, ctx)
 	if err != nil {
 		return err
@@ -110,10 +125,11 @@ func (s setting) judge(value *int64, database string) Finding {
 	if *value != s.wrong {
 		return Finding{Level: OK, Detail: s.option + " is " + found}
 	}
-	return Finding{
-		Level: s.level, Detail: isNot(s.option, found, s.wanted, s.why),
-		Advice: s.beware, Statement: fmt.Sprintf(s.mend, quote(database)),
+	f := Finding{Level: s.level, Detail: isNot(s.option, found, s.wanted, s.why), Advice: s.beware}
+	if s.mend != "" {
+		f.Statement = fmt.Sprintf(s.mend, quote(database))
 	}
+	return f
 }
 
 // isNot is the sentence about a setting that has the wrong value.

@@ -171,6 +171,27 @@ func TestTheManualTellsTheCompatibilityLevel(t *testing.T) {
 	inManual(t, "compatibility level", []Finding{judgeCompatibility(120, "orders")})
 }
 
+// Nothing turns the ledger on or off, so it is judged without a server.
+func TestALedgerIsAProblem(t *testing.T) {
+	t.Parallel()
+	for _, s := range databaseSettings() {
+		if s.check != "ledger" {
+			continue
+		}
+		f := s.judge(new(int64(1)), "orders")
+		if f.Level != Problem || f.Advice == "" {
+			t.Errorf("found %+v, want a problem with advice", f)
+		}
+		inManual(t, s.check, []Finding{f})
+		old := &patient{facts: facts{version: "15.0.4430.1"}} // nobody to ask
+		if err := s.examine(t.Context(), old); err != nil || len(old.findings) != 1 || old.findings[0].Level != OK {
+			t.Errorf("on SQL Server 2019: %+v, %v", old.findings, err)
+		}
+		return
+	}
+	t.Error("the doctor does not ask for a ledger")
+}
+
 // inManual looks for a setting's line in the manual, with what is wanted, the reason, and one of the statements.
 func inManual(t *testing.T, check string, findings []Finding) {
 	t.Helper()
