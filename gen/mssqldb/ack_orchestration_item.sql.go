@@ -33,12 +33,13 @@ var stmtAckOrchestrationItem = statement{
 	flow: []state{
 		{next: []edge{{0, 1}}},
 		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{6, 4}, {7, 5}}, final: true},
+		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{7, 5}}, final: true},
 		{final: true},
-		{next: []edge{{4, 7}, {5, 2}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{5, 2}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
 	},
 }
 
@@ -125,13 +126,13 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	var r AckOrchestrationItemResult
-	r.History, r.Values, r.Messages, r.Work = []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []ClaimTurnDroppedRow{}, []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
 		case 1:
-			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 2:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

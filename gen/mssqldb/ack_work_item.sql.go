@@ -31,12 +31,13 @@ var stmtAckWorkItem = statement{
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{6, 4}, {7, 5}}, final: true},
+		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{7, 5}}, final: true},
 		{final: true},
-		{next: []edge{{4, 7}, {5, 2}, {6, 4}, {7, 5}}, final: true},
-		{next: []edge{{5, 2}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
 	},
 }
 
@@ -76,14 +77,14 @@ func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) (AckWork
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	r := AckWorkItemResult{Refused: []AckWorkItemRefusedRow{}}
-	r.History, r.Values, r.Messages, r.Work = []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []ClaimTurnDroppedRow{}, []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckWorkItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Refused, err = readMany(rows, scanAckWorkItemRefusedRow)
 			r.RefusedReturned = true
 		case 1:
-			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 2:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

@@ -24,10 +24,11 @@ var stmtClaimTurn = statement{
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}}, final: true},
-		{final: true},
+		{next: []edge{{1, 2}}, final: true},
 		{next: []edge{{2, 3}}},
-		{next: []edge{{3, 4}, {4, 1}}},
-		{next: []edge{{4, 1}}},
+		{next: []edge{{3, 4}, {4, 5}}},
+		{next: []edge{{4, 5}}},
+		{final: true},
 	},
 }
 
@@ -50,7 +51,7 @@ func scanClaimTurnDroppedRow(rows *sql.Rows, r *ClaimTurnDroppedRow) error {
 
 // ClaimTurnResult is what [Queries.ClaimTurn] returns.
 type ClaimTurnResult struct {
-	Dropped          *ClaimTurnDroppedRow
+	Dropped          []ClaimTurnDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
 	Item             *ReadTurnItemRow
 	ItemReturned     bool // false: the call yielded no Item
@@ -67,7 +68,7 @@ type ClaimTurnResult struct {
 // that moment is passed over; the next call finds it.
 //
 // An instance that never began and has only queue messages is not claimed: its messages are deleted,
-// as nobody will read them (pitfall P3). The call ends with that, so that it can be told.
+// as nobody will read them (pitfall P3).
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) ClaimTurn(ctx context.Context, p ClaimTurnParams) (ClaimTurnResult, error) {
@@ -75,11 +76,11 @@ func (q *Queries) ClaimTurn(ctx context.Context, p ClaimTurnParams) (ClaimTurnRe
 	sendTVP(&a, "claim", q.text(&typeTurnClaimV1), p.Claim, (*TurnClaimV1Row).tvp)
 	required(&a, "due", sqlBit{}, p.Due)
 	required(&a, "holder", sqlNVarChar(200), p.Holder)
-	r := ClaimTurnResult{History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}}
+	r := ClaimTurnResult{Dropped: []ClaimTurnDroppedRow{}, History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}}
 	err := q.call(ctx, &stmtClaimTurn, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
-			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 1:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

@@ -29,12 +29,13 @@ var stmtTake = statement{
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{5, 3}, {6, 4}}, final: true},
+		{next: []edge{{1, 2}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{2, 5}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{6, 4}}, final: true},
 		{final: true},
-		{next: []edge{{3, 6}, {4, 1}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{4, 1}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{3, 6}, {4, 7}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{4, 7}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{5, 3}, {6, 4}}, final: true},
 	},
 }
 
@@ -78,7 +79,7 @@ func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
 
 // TakeResult is what [Queries.Take] returns.
 type TakeResult struct {
-	Dropped          *ClaimTurnDroppedRow
+	Dropped          []ClaimTurnDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
 	Item             *ReadTurnItemRow
 	ItemReturned     bool // false: the call yielded no Item
@@ -103,11 +104,11 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
-	r := TakeResult{History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}, Work: []TakeWorkRow{}}
+	r := TakeResult{Dropped: []ClaimTurnDroppedRow{}, History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
-			r.Dropped, err = readOptional(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
 			r.DroppedReturned = true
 		case 1:
 			r.Item, err = readOptional(rows, scanReadTurnItemRow)

@@ -431,7 +431,7 @@ func (c *cutter) state() string {
 		"kv_store: SELECT x.instance_id, x.kv_key, x.value FROM %s.kv_store AS x",
 		"kv_delta: SELECT x.instance_id, x.kv_key, x.value FROM %s.kv_delta AS x",
 		"inboxes: SELECT x.instance_id, CASE WHEN x.head_id IS NULL THEN N'not ready' ELSE N'ready' END, " + held + " FROM %s.inboxes AS x",
-		"messages: SELECT x.instance_id, x.kind, x.work_item, CASE WHEN x.lock_token IS NULL THEN N'free' ELSE N'held' END, x.attempt_count, " + later + " FROM %s.orchestrator_queue AS x",
+		"messages: SELECT x.instance_id, x.kind, x.work_item, x.attempt_count, " + later + " FROM %s.orchestrator_queue AS x",
 		"activities: SELECT x.instance_id, x.activity_id, x.work_item, x.ready, x.attempt_count, " + later + ", " + held + " FROM %s.worker_queue AS x",
 	} {
 		what, query, _ := strings.Cut(query, ": ")

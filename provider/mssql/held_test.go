@@ -46,7 +46,7 @@ func TestFetchOfHeldHistory(t *testing.T) {
 	_, schema := mssqltest.Pooled(t)
 	p := newTap(t)
 	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
-	const fetch, read = "fetch_orchestration_item", "read_history"
+	const fetch, read = "take", "read_history"
 	for _, test := range []struct {
 		events int
 		held   uint64

@@ -160,7 +160,7 @@ func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		{"enqueue for later", 12, "the same", func(c *crowd) error {
 			return c.EnqueueForOrchestrator(c.t.Context(), provider.ExternalRaisedItem{Instance: "r9", Name: "late"}, 48*time.Hour)
 		}, 0},
-		{"fetch by names that nobody waits for", 8, "the set, twice when it is noted, and its name in both looks", func(c *crowd) error {
+		{"fetch by names that nobody waits for", 10, "the set, twice when it is noted, and its name", func(c *crowd) error {
 			turn, err := c.FetchOrchestrationItem(c.t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Nothing")})
 			if err == nil && turn != nil {
 				err = errors.New("something is ready")
@@ -328,7 +328,7 @@ func TestEmptyLooksTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls 
 		Work: []provider.FetchWorkParams{{LockTimeout: lease, Known: known("Pay")}, {LockTimeout: lease, Known: known("Pay")}},
 	}
 	growing(t, []counted{
-		{"look", 2, "the first timer that waits, or the first activity", func(c *crowd) error {
+		{"look", 4, "the two sets of names", func(c *crowd) error {
 			_, taken, err := c.AckWorkAndClaim(c.t.Context(), nil, params)
 			if taken.Turn != nil || len(taken.Work) > 0 {
 				return fmt.Errorf("%+v is taken", taken)

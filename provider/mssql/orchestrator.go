@@ -102,9 +102,11 @@ func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
 	}
 }
 
-func (s *Store) tellDropped(ctx context.Context, dropped mssqldb.ClaimTurnDroppedRow) {
-	s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
-		"instance_id", restored(dropped.InstanceID), "count", dropped.Messages)
+func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.ClaimTurnDroppedRow) {
+	for _, orphan := range dropped {
+		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
+			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)
+	}
 }
 
 // giveTurnBack puts back a turn that cannot be opened. The store must be in a call.

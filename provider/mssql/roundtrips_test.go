@@ -126,7 +126,7 @@ func TestRefusedTurnIsOneRoundTrip(t *testing.T) {
 		calls int
 	}{
 		{token, provider.ErrInvalidArgument, 1},
-		{"11111111-2222-4333-8444-555555555555", provider.ErrInvalidLockToken, 1},
+		{"11111111-2222-4333-8444-555555555555-instance", provider.ErrInvalidLockToken, 1},
 		{"no-such-token", provider.ErrInvalidLockToken, 0},
 		{token, provider.ErrInvalidArgument, 1},
 	} {
@@ -171,7 +171,7 @@ func TestSettingAsideIsTheException(t *testing.T) {
 	damage("orchestrator_queue")
 	_, err = fetchTurn(t.Context(), store)
 	ok(t, err)
-	fetch, aside = "fetch_orchestration_item", "set_messages_aside"
+	fetch, aside = "take", "set_messages_aside"
 	// The other instance, which has nothing but a message in its mailbox, does not exist: the message is dropped
 	// unseen.
 	if diff := cmp.Diff([]string{fetch, aside, fetch}, names()); diff != "" {

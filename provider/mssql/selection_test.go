@@ -197,7 +197,7 @@ func TestSetsAreRegisteredOnce(t *testing.T) {
 	}
 	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
 	p.taken()
-	const turns, register, work = "fetch_orchestration_item", "register_known_code", "fetch_work_item"
+	const turns, register, work = "take", "register_known_code", "fetch_work_item"
 	if diff := cmp.Diff([]string{turns, register, turns, work, register, work}, fetches(store)); diff != "" {
 		t.Error(diff)
 	}

@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, params provider.ClaimParams) (provide
 	return s.claimNow(ctx, opTake, k)
 }
 
-// claimNow claims what there is. It looks again if all that it found were messages that nobody can read.
+// claimNow claims what there is. It looks again if it found a turn whose messages nobody can read.
 func (s *Store) claimNow(ctx context.Context, operation string, k taking) (provider.Claimed, error) {
 	for {
 		again := false
@@ -36,7 +36,7 @@ func (s *Store) claimNow(ctx context.Context, operation string, k taking) (provi
 			if err == nil {
 				err = inVain(rows)
 			}
-			again = rows.Dropped != nil || rows.Item != nil
+			again = rows.Item != nil
 			return rows, err
 		})
 		switch {
@@ -269,9 +269,7 @@ func (s *Store) takeWith(
 func (s *Store) opened(
 	ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier, began time.Time,
 ) (taken provider.Claimed) {
-	if rows.Dropped != nil {
-		s.tellDropped(ctx, *rows.Dropped)
-	}
+	s.tellDropped(ctx, rows.Dropped)
 	var lost taking
 	if rows.FailureReturned && rows.Failure.TurnFailed {
 		// What was read of it may be a part.
@@ -334,7 +332,7 @@ func locksNothing(number int32) bool {
 func inVain(rows mssqldb.TakeResult) error {
 	f := rows.Failure
 	took := rows.Item != nil && !f.TurnFailed || len(rows.Work) > 0 && !f.WorkFailed
-	if !rows.FailureReturned || took || locksNothing(f.ErrorNumber) || rows.Dropped != nil {
+	if !rows.FailureReturned || took || locksNothing(f.ErrorNumber) || len(rows.Dropped) > 0 {
 		return nil
 	}
 	return causeOf(f)

@@ -3,7 +3,7 @@
 -- that moment is passed over; the next call finds it.
 --
 -- An instance that never began and has only queue messages is not claimed: its messages are deleted,
--- as nobody will read them (pitfall P3). The call ends with that, so that it can be told.
+-- as nobody will read them (pitfall P3).
 --
 -- Helper of: claim.
 -- Transaction: its own, one for each try. A claim that is lost in a crash is a lease that nobody has, so its
@@ -24,10 +24,12 @@ CREATE OR ALTER PROCEDURE duroxide.claim_turn
     @due    BIT,
     @holder NVARCHAR(200)
 AS
+-- An instance may be there twice, if more came for it meanwhile.
+DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
 DECLARE @versions duroxide.version_id_list_v1, @codes duroxide.code_id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @began BIGINT, @ready_by BIGINT,
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
-    @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @dropped NVARCHAR(400), @messages BIGINT,
+    @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @messages BIGINT,
     @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT,
     @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
@@ -51,7 +53,7 @@ INNER JOIN duroxide.framework_versions AS f WITH (READCOMMITTEDLOCK, READPAST, R
 UNION ALL
 SELECT 0;
 
-WHILE @instance_id IS NULL AND @dropped IS NULL AND @tries < 1000
+WHILE @instance_id IS NULL AND @tries < 1000
 BEGIN
     SELECT @tries = @tries + 1, @candidate = NULL, @lost_token = NULL, @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
     -- Without a set of names, all ready code but what other workers know; of what nobody knows, that alone.
@@ -160,15 +162,19 @@ BEGIN
           AND (k.kind IN (1, 2) OR EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) WHERE i.instance_id = @candidate))
         OPTION (KEEPFIXED PLAN);
         IF @instance_id IS NULL
-            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @dropped = @dropped OUTPUT,
-                @messages = @messages OUTPUT;
+        BEGIN
+            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
+            IF @messages > 0
+                INSERT INTO @dropped (instance_id, messages)
+                VALUES (@candidate, @messages);
+        END;
     END;
     COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
 END;
 
-IF @dropped IS NOT NULL
+IF EXISTS (SELECT 1 FROM @dropped AS d)
     -- gen:result Dropped
-    SELECT @dropped AS instance_id, COALESCE(@messages, 0) AS messages
-    WHERE @dropped IS NOT NULL;
-ELSE IF @instance_id IS NOT NULL
+    SELECT d.instance_id, d.messages
+    FROM @dropped AS d;
+IF @instance_id IS NOT NULL
     EXEC duroxide.read_turn @claim = @claim, @instance_id = @instance_id, @due_until = @due_until, @looked_ms = @looked_ms;

@@ -8,7 +8,7 @@
 --   @candidate    the instance
 --   @now          when it was claimed
 --   @instance_id  the instance if it is claimed; NULL otherwise
---   @dropped      the instance if messages were deleted, and how many in @messages
+--   @messages     how many messages were deleted
 -- Locks: orchestrator_queue (the instance's messages), history (shared), inboxes (the instance's row), each
 --   by the primary key.
 --
@@ -17,9 +17,9 @@ CREATE OR ALTER PROCEDURE duroxide.claim_without_row
     @candidate   NVARCHAR(400),
     @now         BIGINT,
     @instance_id NVARCHAR(400) OUTPUT,
-    @dropped     NVARCHAR(400) OUTPUT,
     @messages    BIGINT OUTPUT
 AS
+SET @messages = 0;
 DECLARE @visible BIT = 0, @starts BIT = 0, @hidden_starts BIT = 0, @began BIT = 0;
 SELECT @visible = MAX(CASE WHEN q.visible_at <= @now AND q.kind < 4 THEN 1 ELSE 0 END),
     @starts = MAX(CASE WHEN q.visible_at <= @now AND q.kind IN (1, 2) THEN 1 ELSE 0 END),
@@ -48,7 +48,7 @@ BEGIN
     WHERE instance_id = @candidate
       AND (visible_at <= @now OR kind = 4)
     OPTION (KEEPFIXED PLAN);
-    SELECT @messages = @@ROWCOUNT, @dropped = @candidate;
+    SET @messages = @@ROWCOUNT;
 END;
 DELETE b
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))

@@ -27,12 +27,11 @@ DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @unnamed
 SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @claimed_at = b.claimed_at, @name = i.orchestration_name, @version = i.orchestration_version, 
     @execution_id = COALESCE(i.current_execution_id, (
-        SELECT MAX(h.execution_id)
+        SELECT TOP (1) h.execution_id
         FROM duroxide.history AS h WITH (FORCESEEK (pk_history (instance_id, execution_id)))
-        WHERE h.instance_id = b.instance_id
-          AND i.instance_id IS NULL
+        WHERE h.instance_id = @instance_id
+          AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id))) WHERE l.instance_id = @instance_id)
           AND h.event_type = N'OrchestrationStarted'
-          AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id))) WHERE l.instance_id = b.instance_id)
     ))
 FROM @claim AS c
 INNER LOOP JOIN duroxide.inboxes AS b WITH (FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = @instance_id
@@ -52,7 +51,7 @@ FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
 WHERE q.instance_id = @instance_id
   AND q.visible_at <= @claimed_at
-  AND (q.kind < 4 OR @peek = 0)
+  AND (k.kind < 4 OR @peek = 0)
 OPTION (KEEPFIXED PLAN);
 IF @peek = 1
     INSERT INTO @messages (kind, visible_at, id)

@@ -11,8 +11,8 @@
 --   @work    one activity is claimed for each row
 --   @holder  who claims, for people: the worker and its host
 -- Result sets:
---   1 Dropped: an instance whose messages were deleted, because it never began and had only queue
---     messages. No turn is claimed then: call again
+--   1 Dropped: instances whose messages were deleted, because they never began and had only queue
+--     messages; if there are any
 --   2 Item: the claimed instance, and the sets that follow, if there is one. The name is NULL for an
 --     instance without a row: it is in the history or in the message that starts it. due_until: what was
 --     due by this time, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took
@@ -54,7 +54,7 @@ SELECT @due = CASE WHEN EXISTS (
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.head_id IS NOT NULL
     ) THEN 1 ELSE 0 END,
-    @activities = CASE WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.known IS NOT NULL AND NOT EXISTS (
+    @activities = CASE WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.position = (SELECT MIN(o.position) FROM @work AS o WHERE o.selection = w.selection) AND w.known IS NOT NULL AND NOT EXISTS (
         SELECT 1
         FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
         WHERE k.digest = w.known

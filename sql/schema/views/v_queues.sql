@@ -49,7 +49,7 @@ FROM (
         CAST(NULL AS NVARCHAR(400)) AS tag,
         CAST(NULL AS NVARCHAR(400)) AS session_id,
         q.visible_at,
-        q.attempt_count,
+        q.attempt_count + CASE WHEN b.claimed_at IS NULL THEN 0 ELSE 1 END AS attempt_count,
         CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until,
         q.created_at,
         n.now,
