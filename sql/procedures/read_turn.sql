@@ -25,18 +25,22 @@ DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id B
 DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @unnamed BIT, @claimed_at BIGINT,
     @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0;
 SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
-    @claimed_at = b.claimed_at, @name = i.orchestration_name, @version = i.orchestration_version, 
-    @execution_id = COALESCE(i.current_execution_id, (
-        SELECT TOP (1) h.execution_id
-        FROM duroxide.history AS h WITH (FORCESEEK (pk_history (instance_id, execution_id)))
-        WHERE h.instance_id = @instance_id
-          AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id))) WHERE l.instance_id = @instance_id)
-          AND h.event_type = N'OrchestrationStarted'
-    ))
+    @claimed_at = b.claimed_at, @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
 FROM @claim AS c
 INNER LOOP JOIN duroxide.inboxes AS b WITH (FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = @instance_id
 LEFT OUTER LOOP JOIN duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) ON i.instance_id = b.instance_id
 OPTION (KEEPFIXED PLAN);
+IF @execution_id IS NULL
+    SELECT @execution_id = MAX(h.execution_id)
+    FROM duroxide.history AS h WITH (FORCESEEK (pk_history (instance_id, execution_id)))
+    WHERE h.instance_id = @instance_id
+      AND h.event_type = N'OrchestrationStarted'
+      AND h.execution_id = (
+          SELECT MAX(l.execution_id)
+          FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id)))
+          WHERE l.instance_id = @instance_id
+      )
+    OPTION (KEEPFIXED PLAN);
 IF @history_limit IS NOT NULL
     SELECT TOP (1) @first_event = h.event_id
     FROM duroxide.history AS h WITH (INDEX (pk_history))
