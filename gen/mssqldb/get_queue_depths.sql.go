@@ -24,8 +24,8 @@ type GetQueueDepthsParams struct {
 
 // GetQueueDepthsDepthsRow is a row that [Queries.GetQueueDepths] returns.
 type GetQueueDepthsDepthsRow struct {
-	OrchestratorQueue     int64
-	WorkerQueue           int64
+	OrchestratorQueue     *int64
+	WorkerQueue           *int64
 	UnknownOrchestrations int64
 	UnknownActivities     int64
 }
@@ -39,8 +39,9 @@ type GetQueueDepthsResult struct {
 	Depths GetQueueDepthsDepthsRow
 }
 
-// GetQueueDepths counts messages and activities that no live lease holds. Future timers and other
-// hidden messages count.
+// GetQueueDepths counts messages and activities that no live lease holds. Future timers and other hidden
+// messages count. The rows of the queues are counted by the server; those that live leases hold are read and
+// taken off.
 func (q *Queries) GetQueueDepths(ctx context.Context, p GetQueueDepthsParams) (GetQueueDepthsResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

@@ -35,8 +35,7 @@ type ListHeldInstancesResult struct {
 }
 
 // ListHeldInstances lists the instances that are held because their code does not fit their history, those held
-// longest first, each as get_held_instance reports it. It reads each message once, by the primary key alone, so
-// it never keeps one locked while it waits for another one of the same instance.
+// longest first. The reason of each comes from its oldest message that has one.
 func (q *Queries) ListHeldInstances(ctx context.Context) (ListHeldInstancesResult, error) {
 	a := newArgs(0)
 	var r ListHeldInstancesResult

@@ -1,8 +1,7 @@
--- Computes how many workers the present work needs, for an autoscaler. Work in progress counts
--- like work that waits, so that the number does not make an autoscaler stop a busy worker. Hidden
--- work, such as future timers, does not count. A worker runs turns and activities at the same time,
--- so the kind that needs more workers decides.
--- The function counts rows of indexes: call it every few seconds, not more often.
+-- Computes how many workers the present work needs, for an autoscaler. Work in progress counts like work that waits, so
+-- that the number does not make an autoscaler stop a busy worker. Hidden work, such as future timers, does not count. A
+-- worker runs turns and activities at the same time, so the kind that needs more workers decides. It counts keys of
+-- indexes, without rows: call it every few seconds, not more often.
 --
 -- Called by: autoscalers, as in SELECT duroxide.recommended_workers(4, 8).
 --
@@ -15,17 +14,15 @@
 -- Locks: inboxes, worker_queue (shared, by the index of each count alone, while it reads; none
 --   under row versioning).
 --
--- Hints: INDEX names the index of each count, which has all columns that the count needs. A
---   reader that went from the index to the row could deadlock with a writer of both.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage.sql.
+-- Hints: INDEX and KEEPFIXED PLAN as in sql/README.md.
 CREATE OR ALTER FUNCTION duroxide.recommended_workers (@turns INT, @activities INT)
 RETURNS INT
 AS
 BEGIN
     DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @instances BIGINT, @work BIGINT, @for_turns BIGINT, @for_activities BIGINT;
-    -- Instances that are fetchable, whose time has come, and that are leased or were until the
-    -- lease ended. Each count reads one range of an index, without hidden work.
+    -- Instances that are fetchable, and those whose time has come or that are leased. A lease ends within an hour, so
+    -- later timers are not read.
     SELECT @instances = SUM(c.instances)
     FROM (
         SELECT COUNT_BIG(*) AS instances
@@ -35,6 +32,7 @@ BEGIN
         SELECT COUNT_BIG(*) AS instances
         FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
         WHERE b.wake_at IS NOT NULL
+          AND b.wake_at <= @now + 3600000
           AND b.head_id IS NULL
           AND (b.wake_at <= @now OR b.lock_token IS NOT NULL)
     ) AS c
