@@ -20,7 +20,6 @@ var sentinels = map[int32]error{
 	50013: ErrDuplicateEvent,
 	50014: ErrUnregisteredCode,
 	50020: ErrInstanceNotFound,
-	50023: ErrSubOrchestration,
 }
 
 // ErrSnapshotTransaction is error 50001: the caller's transaction is under SNAPSHOT (refuse_snapshot).
@@ -43,9 +42,6 @@ var ErrUnregisteredCode = errors.New(packageName + ": the set of names has to be
 
 // ErrInstanceNotFound is error 50020: there is no such instance.
 var ErrInstanceNotFound = errors.New(packageName + ": there is no such instance")
-
-// ErrSubOrchestration is error 50023: the instance has a parent and is deleted only with it, also with @force.
-var ErrSubOrchestration = errors.New(packageName + ": the instance has a parent and is deleted only with it, also with @force")
 
 // ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on
 // the server are not those of the scripts. Deploy them, or regenerate the package.

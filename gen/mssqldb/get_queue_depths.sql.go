@@ -24,8 +24,8 @@ type GetQueueDepthsParams struct {
 
 // GetQueueDepthsDepthsRow is a row that [Queries.GetQueueDepths] returns.
 type GetQueueDepthsDepthsRow struct {
-	OrchestratorQueue     *int64
-	WorkerQueue           *int64
+	OrchestratorQueue     int64
+	WorkerQueue           int64
 	UnknownOrchestrations int64
 	UnknownActivities     int64
 }

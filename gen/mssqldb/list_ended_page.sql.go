@@ -25,6 +25,7 @@ type ListEndedPageParams struct {
 	AfterInstanceID  *string
 	AfterExecutionID *int64
 	Limit            int32
+	Continued        bool
 }
 
 // ListEndedPageInstancesRow is a row that [Queries.ListEndedPage] returns.
@@ -59,12 +60,13 @@ type ListEndedPageResult struct {
 // It reads a page of ended executions and skips those that are not the last execution of such a
 // root. So all pages cost the same, and a page may be empty although there are more.
 func (q *Queries) ListEndedPage(ctx context.Context, p ListEndedPageParams) (ListEndedPageResult, error) {
-	a := newArgs(5)
+	a := newArgs(6)
 	required(&a, "ended_before", sqlBigInt{}, p.EndedBefore)
 	nullable(&a, "after_completed_at", sqlBigInt{}, p.AfterCompletedAt)
 	nullable(&a, "after_instance_id", sqlNVarChar(400), p.AfterInstanceID)
 	nullable(&a, "after_execution_id", sqlBigInt{}, p.AfterExecutionID)
 	required(&a, "limit", sqlInt{}, p.Limit)
+	required(&a, "continued", sqlBit{}, p.Continued)
 	var r ListEndedPageResult
 	err := q.call(ctx, &stmtListEndedPage, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -2,7 +2,8 @@ package mssql
 
 import (
 	"context"
-	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -22,34 +23,48 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	if !ok {
 		return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
 	}
-	var result mssqldb.DeleteInstanceResult
-	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-		result, err = q.DeleteInstance(ctx, mssqldb.DeleteInstanceParams{InstanceID: id, Force: force})
-		return deletable(operation, instance, err)
-	})
-	if err != nil {
-		return provider.DeleteInstanceResult{}, err
+	result, err := s.deleteTrees(ctx, operation, mssqldb.DeleteTreesParams{List: listOf(id), Force: force, Wait: true})
+	if err != nil || len(result.Kept) == 0 {
+		var counts deleteCounts
+		counts.add(result.Counts)
+		return counts.result(), err
 	}
-	if result.Running != nil {
-		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(result.Running.InstanceID))
+	switch kept := result.Kept[0]; {
+	case kept.Reason == keptMissing:
+		return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
+	case kept.Reason == keptChild:
+		return provider.DeleteInstanceResult{}, columns.SubOrchestration(operation, instance)
+	default:
+		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(*kept.Cause))
 	}
-	s.announceEnd(restoredIDs(result.Deleted)...)
-	return deleteCounts(result.Counts).result(), nil
 }
 
-// deletable says why an instance is not one to begin a deletion at. Other errors pass.
-func deletable(operation, instance string, err error) error {
-	switch {
-	case errors.Is(err, mssqldb.ErrInstanceNotFound):
-		return columns.InstanceNotFound(operation, instance)
-	case errors.Is(err, mssqldb.ErrSubOrchestration):
-		return columns.SubOrchestration(operation, instance)
+// Why a root is kept, of the result set Kept of delete_trees.
+const (
+	keptMissing = "missing"
+	keptChild   = "child"
+	keptLater   = "later"
+	keptBusy    = "busy"
+)
+
+// deleteTrees deletes the first roots of a list, in one transaction.
+func (s *Store) deleteTrees(ctx context.Context, operation string, params mssqldb.DeleteTreesParams) (result mssqldb.DeleteTreesResult, err error) {
+	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		result, err = q.DeleteTrees(ctx, params)
+		return err
+	})
+	if err == nil {
+		s.announceEnd(restoredIDs(result.Deleted)...)
 	}
-	return err
+	return result, err
 }
 
 // deleteCounts are the counts that the procedures return.
 type deleteCounts struct{ Instances, Executions, Events, Messages int64 }
+
+func (c *deleteCounts) add(d mssqldb.DeleteTreesCountsRow) {
+	c.Instances, c.Executions, c.Events, c.Messages = c.Instances+d.Instances, c.Executions+d.Executions, c.Events+d.Events, c.Messages+d.Messages
+}
 
 func (c deleteCounts) result() provider.DeleteInstanceResult {
 	return provider.DeleteInstanceResult{
@@ -92,53 +107,102 @@ func (s *Store) DeleteInstancesAtomic(
 	}
 }
 
-// idList makes a table argument of ids. Those that no instance can have are left out.
-func idList(ids []string) []mssqldb.IDListV1Row {
-	list := make([]mssqldb.IDListV1Row, 0, len(ids))
-	for _, instance := range ids {
+// idsOf returns ids as they are stored. Those that no instance can have are left out.
+func idsOf(instances []string) []string {
+	ids := make([]string, 0, len(instances))
+	for _, instance := range instances {
 		if id, ok := lookupID(instance); ok {
-			list = append(list, mssqldb.IDListV1Row{Position: int32(len(list)), ID: id})
+			ids = append(ids, id)
 		}
+	}
+	return ids
+}
+
+// listOf makes a table argument of stored ids.
+func listOf(ids ...string) []mssqldb.IDListV1Row {
+	list := make([]mssqldb.IDListV1Row, len(ids))
+	for i, id := range ids {
+		list[i] = mssqldb.IDListV1Row{Position: int32(i), ID: id}
 	}
 	return list
 }
 
-// DeleteInstanceBulk implements [provider.Admin]. Each root is deleted with its descendants in a transaction of its
-// own, in the order in which they finished. After an error the result counts what was deleted before it.
-//
-// It calls the procedure once, or several times if there are more than a thousand roots or if it takes long. Each
-// call continues where the last one ended.
+// idList is listOf of the ids that instances can have.
+func idList(instances []string) []mssqldb.IDListV1Row { return listOf(idsOf(instances)...) }
+
+// DeleteInstanceBulk implements [provider.Admin]. One transaction deletes up to fifty roots with their descendants, or
+// fewer that have about 1,000 events together. A root whose tree somebody else has locked is deleted after all others,
+// alone. After an error the result counts what was deleted before it.
 func (s *Store) DeleteInstanceBulk(
 	ctx context.Context, filter provider.InstanceFilter,
 ) (provider.DeleteInstanceResult, error) {
 	const operation = "delete_instance_bulk"
 	var sum deleteCounts
-	selection := newSelection(filter)
-	params := mssqldb.DeleteInstanceBulkParams{
-		Listed: selection.listed, List: selection.list, CompletedBefore: selection.completedBefore, BudgetMs: s.bulkBudget(),
+	ended := mssqldb.ListEndedPageParams{EndedBefore: math.MaxInt64, Limit: bulkPortion, Continued: true}
+	if before := columns.Millis(filter.CompletedBefore); before != nil {
+		ended.EndedBefore = *before
 	}
-	for more := true; more && selection.left > 0; {
-		params.MaxRoots = selection.portion()
-		var result mssqldb.DeleteInstanceBulkResult
-		err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-			result, err = q.DeleteInstanceBulk(ctx, params)
-			return err
+	roots, more, left := idsOf(filter.InstanceIDs), filter.InstanceIDs == nil, limitOf(filter)
+	var busy []string
+	for left > 0 {
+		var err error
+		if len(roots) == 0 && more {
+			if roots, more, err = s.nextEnded(ctx, operation, &ended); err != nil {
+				return sum.result(), err
+			}
+			continue
+		}
+		alone := len(roots) == 0
+		if alone && len(busy) == 0 {
+			break
+		}
+		batch := roots[:min(len(roots), rootsAtOnce, left)]
+		if alone {
+			batch, busy = busy[:1], busy[1:]
+		}
+		result, err := s.deleteTrees(ctx, operation, mssqldb.DeleteTreesParams{
+			List: listOf(batch...), Force: true, EndedBefore: &ended.EndedBefore, Wait: alone,
 		})
 		if err != nil {
 			return sum.result(), err
 		}
-		s.announceEnd(restoredIDs(result.Deleted)...)
-		c := result.Counts
-		sum.Instances += c.Instances
-		sum.Executions += c.Executions
-		sum.Events += c.Events
-		sum.Messages += c.Messages
-		selection.left -= c.Roots
-		more = c.More
-		params.AfterCompletedAt, params.AfterInstanceID, params.AfterExecutionID = &c.AfterCompletedAt, &c.AfterInstanceID, &c.AfterExecutionID
+		sum.add(result.Counts)
+		left -= int(result.Counts.Roots)
+		done := len(batch)
+		for _, kept := range result.Kept {
+			switch kept.Reason {
+			case keptBusy:
+				busy = append(busy, kept.InstanceID)
+			case keptLater:
+				done = min(done, slices.Index(batch, kept.InstanceID))
+			}
+		}
+		if !alone {
+			roots = roots[done:]
+		}
 	}
 	return sum.result(), nil
 }
+
+// nextEnded reads the next page of roots whose current execution has ended, in the order of the ends.
+func (s *Store) nextEnded(ctx context.Context, operation string, page *mssqldb.ListEndedPageParams) (roots []string, more bool, err error) {
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListEndedPageResult, error) {
+		return q.ListEndedPage(ctx, *page)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, row := range result.Instances {
+		roots = append(roots, row.InstanceID)
+	}
+	if at := result.Next; at != nil {
+		page.AfterCompletedAt, page.AfterInstanceID, page.AfterExecutionID = &at.CompletedAt, &at.InstanceID, &at.ExecutionID
+	}
+	return roots, result.Next != nil, nil
+}
+
+// rootsAtOnce is how many roots one transaction deletes: few enough that nobody waits long for one of them.
+const rootsAtOnce = 50
 
 const (
 	// bulkPortion is the most that one call of a bulk procedure handles: what it has
@@ -170,15 +234,20 @@ type selection struct {
 func newSelection(filter provider.InstanceFilter) selection {
 	s := selection{
 		listed: filter.InstanceIDs != nil, list: idList(filter.InstanceIDs),
-		completedBefore: columns.Millis(filter.CompletedBefore), left: provider.DefaultBulkLimit,
-	}
-	if filter.Limit != nil {
-		s.left = int64(*filter.Limit)
+		completedBefore: columns.Millis(filter.CompletedBefore), left: int64(limitOf(filter)),
 	}
 	if s.listed {
 		s.left = min(s.left, int64(len(s.list)))
 	}
 	return s
+}
+
+// limitOf is how many instances a bulk call may handle.
+func limitOf(filter provider.InstanceFilter) int {
+	if filter.Limit == nil {
+		return provider.DefaultBulkLimit
+	}
+	return int(*filter.Limit)
 }
 
 // portion is how many instances the next call may handle.

@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -24,7 +25,10 @@ func (s *Store) PruneExecutions(
 		result, err = q.PruneExecutions(ctx, mssqldb.PruneExecutionsParams{
 			InstanceID: id, KeepLast: keepLast(options), CompletedBefore: columns.Millis(options.CompletedBefore),
 		})
-		return deletable(operation, instance, err)
+		if errors.Is(err, mssqldb.ErrInstanceNotFound) {
+			return columns.InstanceNotFound(operation, instance)
+		}
+		return err
 	})
 	if err != nil {
 		return provider.PruneResult{}, err

@@ -314,7 +314,6 @@ var meanings = map[int32]struct {
 	50013: {provider.ErrDuplicateEvent, theMessage},
 	50014: {errUnregistered, theMessage},
 	50020: {provider.ErrNotFound, theMessage},
-	50023: {provider.ErrSubOrchestration, theMessage},
 }
 
 // meaning is the error of operation that a procedure threw on purpose, or nil.

@@ -187,6 +187,7 @@ func TestBulkSelectionGoesOn(t *testing.T) {
 		SET @id = CONCAT(N'r', @n);
 		INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, parent_instance_id, created_at, updated_at)
 		VALUES (@id, N'Order', 1, CASE WHEN @n % 1500 <> 0 THEN N'p' END, 1, 1);
+		INSERT INTO duroxide.inboxes (instance_id) VALUES (@id);
 		INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at) VALUES (@id, 1, N'Completed', 1, 1 + @n / 10);`)
 	limit := uint32(2)
 	var result provider.DeleteInstanceResult
@@ -212,6 +213,83 @@ func TestBulkSelectionGoesOn(t *testing.T) {
 	if pruned.InstancesProcessed != 989 {
 		t.Errorf("%d instances are pruned, want the 989 that ended before", pruned.InstancesProcessed)
 	}
+}
+
+// roots makes instances that have ended, with so many events each.
+func (c *crowd) roots(to, events int) {
+	c.t.Helper()
+	c.grow(to, fmt.Sprintf(`
+		SET @id = CONCAT(N'r', @n);
+		INSERT INTO duroxide.inboxes (instance_id) VALUES (@id);
+		INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (@id, N'Order', 1, 1, 1);
+		INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at) VALUES (@id, 1, N'Completed', 1, @n);
+		DECLARE @e INT = 0;
+		WHILE @e < %d
+		BEGIN
+			SET @e += 1;
+			INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+			VALUES (@id, 1, @e, N'TimerCreated', N'{}', 2, 1);
+		END;
+		SET @e = 0;`, events))
+}
+
+// A purge deletes fifty small roots in a transaction, or as many as have about 1,000 events.
+func TestPurgeDeletesManyRootsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ roots, events, commits int }{
+		{200, 3, 4}, {100, 50, 5}, {3, 2000, 3},
+	} {
+		t.Run(fmt.Sprintf("%d roots of %d events", tt.roots, tt.events), func(t *testing.T) {
+			t.Parallel()
+			c := newCrowd(t, true)
+			c.roots(tt.roots, tt.events)
+			var result provider.DeleteInstanceResult
+			var err error
+			got, _ := c.cost(func() { result, err = c.Admin().DeleteInstanceBulk(t.Context(), provider.InstanceFilter{}) })
+			ok(t, err)
+			if n := uint64(tt.roots); result.InstancesDeleted != n || result.EventsDeleted != n*uint64(tt.events) {
+				t.Errorf("deleted %+v, want %d instances of %d events", result, n, tt.events)
+			}
+			t.Logf("%+v", got)
+			const page, most = 10, 100 // statements of a page, and of each commit
+			if got.Commits != tt.commits || got.RoundTrips > tt.commits+1 || got.Statements > tt.commits*most+page {
+				t.Errorf("%+v, want %d commits with at most %d statements each", got, tt.commits, most)
+			}
+		})
+	}
+}
+
+// A root that somebody else has locked is deleted after the others, which do not wait for it.
+func TestPurgePutsOffWhatIsLocked(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, true)
+	c.roots(60, 1)
+	writer, err := c.server.Connect(t.Context())
+	ok(t, err)
+	defer writer.Close()
+	_, err = writer.Exec(t.Context(), "BEGIN TRANSACTION; UPDATE duroxide.inboxes SET version_id = version_id WHERE instance_id = N'r7'")
+	ok(t, err)
+	deleted := make(chan error)
+	go func() {
+		result, err := c.Admin().DeleteInstanceBulk(t.Context(), provider.InstanceFilter{})
+		if err == nil && result.InstancesDeleted != 60 {
+			err = fmt.Errorf("%d instances are deleted, want 60", result.InstancesDeleted)
+		}
+		deleted <- err
+	}()
+	for left := int64(60); left > 1; {
+		select {
+		case err := <-deleted:
+			t.Fatalf("it has ended beside a lock: %v", err)
+		default:
+		}
+		r, err := c.conn.Exec(t.Context(), "SELECT COUNT_BIG(*) FROM duroxide.history")
+		ok(t, err)
+		left = r.Sets[0].Rows[0][0].(int64)
+	}
+	_, err = writer.Exec(t.Context(), "ROLLBACK TRANSACTION")
+	ok(t, err)
+	ok(t, <-deleted)
 }
 
 // A page of instances costs the same whatever the store keeps, at the beginning and deep in the list, and however

@@ -52,7 +52,7 @@ var rights = map[role]string{
 		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
 		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
-	admin: `delete_dead_letter delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
+	admin: `delete_dead_letter delete_instances delete_orphan_messages delete_trees prune_executions prune_executions_bulk
 		execution_list_v1`,
 	nobody: `ack_instance_work add_codes await_queues change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
 		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes

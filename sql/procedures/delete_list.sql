@@ -2,7 +2,7 @@
 -- inboxes (lock_inboxes) and checked that they may be deleted. The lease goes with the inbox, so that a turn in progress
 -- cannot bring the instance back. Messages, activities and dead letters go as well, because a new instance of the same id
 -- must not get them. Sessions belong to workers and stay.
--- Helper of: delete_instance, delete_instance_bulk, delete_instances.
+-- Helper of: delete_instances, delete_trees.
 -- Transaction: the caller's.
 -- Parameters:
 --   @list  the ids of the instances; an id may be there twice

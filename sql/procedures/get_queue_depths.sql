@@ -41,8 +41,8 @@ OPTION (KEEPFIXED PLAN);
 
 -- gen:result Depths
 SELECT
-    CASE WHEN @messages > @leased THEN @messages - @leased ELSE 0 END AS orchestrator_queue,
-    CASE WHEN @work > @held THEN @work - @held ELSE 0 END AS worker_queue,
+    COALESCE(CASE WHEN @messages > @leased THEN @messages - @leased END, 0) AS orchestrator_queue,
+    COALESCE(CASE WHEN @work > @held THEN @work - @held END, 0) AS worker_queue,
     u.orchestrations AS unknown_orchestrations,
     u.activities AS unknown_activities
 FROM (

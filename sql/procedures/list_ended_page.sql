@@ -4,7 +4,7 @@
 -- It reads a page of ended executions and skips those that are not the last execution of such a
 -- root. So all pages cost the same, and a page may be empty although there are more.
 --
--- Called by: Store.ListInstancePage.
+-- Called by: Store.DeleteInstanceBulk, Store.ListInstancePage.
 -- Transaction: none.
 --
 -- Parameters:
@@ -12,6 +12,7 @@
 --   @after_completed_at, @after_instance_id, @after_execution_id
 --                  where the previous page ended; NULL for the first
 --   @limit         the number of executions to look at; at most 1,000 are sensible
+--   @continued     1 also lists instances between two executions, for deletions
 --
 -- Result sets:
 --   1 Instances: their ids
@@ -29,7 +30,8 @@ CREATE OR ALTER PROCEDURE duroxide.list_ended_page
     @after_completed_at BIGINT,
     @after_instance_id  NVARCHAR(400),
     @after_execution_id BIGINT,
-    @limit              INT
+    @limit              INT,
+    @continued          BIT
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -38,7 +40,7 @@ DECLARE @page TABLE (
     instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     execution_id BIGINT        NOT NULL,
     completed_at BIGINT        NOT NULL,
-    -- 0 for one that continued as new.
+    -- 0 for one that continued as new, unless @continued.
     ended        BIT           NOT NULL
 );
 DECLARE @count INT;
@@ -46,7 +48,7 @@ SELECT @after_completed_at = COALESCE(@after_completed_at, -1), @after_instance_
     @after_execution_id = COALESCE(@after_execution_id, 0);
 INSERT INTO @page (position, instance_id, execution_id, completed_at, ended)
 SELECT TOP (@limit) ROW_NUMBER() OVER (ORDER BY e.completed_at, e.instance_id, e.execution_id),
-    e.instance_id, e.execution_id, e.completed_at, CASE WHEN e.status IN (N'Completed', N'Failed') THEN 1 ELSE 0 END
+    e.instance_id, e.execution_id, e.completed_at, CASE WHEN e.status IN (N'Completed', N'Failed') OR @continued = 1 THEN 1 ELSE 0 END
 FROM duroxide.executions AS e WITH (INDEX (ix_executions_completed))
 WHERE e.completed_at IS NOT NULL
   AND e.completed_at < @ended_before

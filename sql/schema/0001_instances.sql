@@ -121,7 +121,7 @@ CREATE TABLE duroxide.executions (
 );
 GO
 
--- For delete_instance_bulk and list_ended_page: executions that have ended, oldest first. Each
+-- For list_ended_page: executions that have ended, oldest first. Each
 -- execution is added once, when it ends.
 CREATE INDEX ix_executions_completed ON duroxide.executions (completed_at) INCLUDE (status)
 WHERE completed_at IS NOT NULL;

@@ -329,7 +329,7 @@ func TestUpRestoresGrants(t *testing.T) {
 		run(t, m, fmt.Sprintf("REVOKE %s ON %s FROM %s;", right, object, Quote(role)))
 	}
 	lose("EXECUTE", "duroxide.fetch_orchestration_item", RoleName(m.Schema))
-	lose("EXECUTE", "duroxide.delete_instance", AdminRoleName(m.Schema))
+	lose("EXECUTE", "duroxide.delete_trees", AdminRoleName(m.Schema))
 	lose("EXECUTE", "TYPE::duroxide.event_list_v1", RoleName(m.Schema))
 	lose("VIEW DEFINITION", "duroxide.history", ReaderRoleName(m.Schema))
 	run(t, m, fmt.Sprintf("ALTER ROLE %s DROP MEMBER %s;", Quote(RoleName(m.Schema)), Quote(AdminRoleName(m.Schema))))

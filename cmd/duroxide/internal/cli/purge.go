@@ -64,7 +64,7 @@ func (a *app) purgeCommand() *cobra.Command {
 sub-orchestrations. Running instances stay, and so do finished sub-orchestrations of
 a parent that runs.
 
-Each instance is deleted in its own transaction. Workers keep running meanwhile, and an
+One transaction deletes at most 50 of them. Workers keep running meanwhile, and an
 interrupted purge is finished by starting it again. With --budget the purge stops by
 itself: --budget 10m every night keeps up with a busy store without a long pause.
 

@@ -190,9 +190,9 @@ func taken() []deed {
 
 // administered are deletions and prunes, and what tools ask.
 func administered() []deed {
-	bulk := func(listed int, before string, roots, budget int) string {
+	bulk := func(before string) string {
 		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; ", before) +
-			withList(1, "(1, N'e'), (2, N'a')", fmt.Sprintf("EXEC duroxide.delete_instance_bulk @listed = %d, @list = @l%%d, @completed_before = @before, @max_roots = %d, @budget_ms = %d, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL;\n", listed, roots, budget))
+			deletesEnded(1, "(1, N'e'), (2, N'a'), (3, N'a.c'), (4, N'g'), (5, N'nobody'), (6, N'e')", "@before")
 	}
 	prune := func(keep int, before string) string {
 		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = %d, @completed_before = @before;\n", before, keep)
@@ -210,18 +210,15 @@ func administered() []deed {
 		}
 	}
 	return append(list, []deed{
-		{"delete an instance that runs", "", within, "EXEC duroxide.delete_instance @instance_id = N'a', @force = 0;\n"},
-		{"delete an instance that has ended", "", within, "EXEC duroxide.delete_instance @instance_id = N'e', @force = 0;\n"},
-		{"delete a child", "", within, "EXEC duroxide.delete_instance @instance_id = N'a.c', @force = 1;\n"},
-		{"delete no instance", "", within, "EXEC duroxide.delete_instance @instance_id = N'nobody', @force = 1;\n"},
+		{"delete an instance that runs", "", within, deletesTree(1, "a", 0)},
+		{"delete an instance that has ended", "", within, deletesTree(1, "e", 0)},
+		{"delete a child", "", within, deletesTree(1, "a.c", 1)},
+		{"delete no instance", "", within, deletesTree(1, "nobody", 1)},
 		{"delete instances that run", "", within, withList(1, "(1, N'e'), (2, N'a'), (3, N'a.c')", "EXEC duroxide.delete_instances @list = @l%d, @force = 0;\n")},
 		{"delete instances but not their children", "", within, withList(1, "(1, N'e'), (2, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n")},
-		{"delete in bulk what is old", olderFirst, within, bulk(0, "12000", 10, 60_000)},
-		{"delete in bulk what is older", "", within, bulk(0, "12000", 10, 60_000)},
-		{"delete in bulk what is listed", "", within, bulk(1, "5000", 10, 60_000)},
-		{"delete in bulk what is listed and older", "", within, bulk(1, "12000", 10, 60_000)},
-		{"delete in bulk at most one", "", within, bulk(0, "5000", 1, 60_000)},
-		{"delete in bulk without time", "", within, bulk(0, "5000", 10, 0)},
+		{"delete in bulk what has ended", "", within, bulk("5000")},
+		{"delete in bulk what is old", olderFirst, within, bulk("12000")},
+		{"delete in bulk what is older", "", within, bulk("12000")},
 		{"prune all but one", "", within, prune(1, "0")},
 		{"prune all", "", within, prune(0, "0")},
 		{"prune all but two", "", within, prune(2, "NULL")},

@@ -107,6 +107,9 @@ func claims(owner string, sessions ...string) string {
 	return b.String() + "COMMIT;\n"
 }
 
+// deletion deletes an instance with its descendants.
+var deletion = deletesTree(40, "a", 1)
+
 const (
 	renewSessions = "DECLARE @o duroxide.id_list_v1; INSERT INTO @o (position, id) VALUES (1, N'w1'), (2, N'w2'); EXEC duroxide.renew_session_lock @owners = @o, @extend_ms = 60000, @idle_ms = 600000;\n"
 	cleanSessions = "EXEC duroxide.cleanup_orphaned_sessions;\n"
@@ -114,7 +117,6 @@ const (
 	endedSessions = "INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) SELECT s.id, N'w0', 1, 1 FROM (VALUES (N's1'), (N's2'), (N's3')) AS s (id) " +
 		"WHERE NOT EXISTS (SELECT 1 FROM duroxide.sessions AS o WHERE o.session_id = s.id);\n"
 	queueDepths = "EXEC duroxide.get_queue_depths @unknown_ms = 0;\n"
-	deletion    = "EXEC duroxide.delete_instance @instance_id = N'a', @force = 1;\n"
 	getValue    = "EXEC duroxide.get_kv_value @instance_id = N'a', @kv_key = N'k';\n"
 	// manyDue are 300 instances whose messages become visible a second later.
 	manyDue = "DECLARE @n INT = 0, @id NVARCHAR(400); WHILE @n < 300 BEGIN SET @n += 1; SET @id = CONCAT(N'i', @n); EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 1, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 1000; END;\n"

@@ -38,7 +38,7 @@ func (p *procedures) call(format string, args ...any) (*tsqltest.Result, error) 
 	}
 	meanings := map[int32]error{
 		50010: provider.ErrInvalidLockToken, 50011: provider.ErrLockExpired, 50013: provider.ErrDuplicateEvent,
-		50020: provider.ErrNotFound, 50023: provider.ErrSubOrchestration,
+		50020: provider.ErrNotFound,
 	}
 	if meaning, ok := meanings[e.Number]; ok {
 		return r, provider.Permanent("test", e.Message, meaning)
@@ -209,17 +209,20 @@ type administration struct {
 }
 
 func (a administration) DeleteInstance(_ context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
-	r, err := a.procedures.call("EXEC duroxide.delete_instance @instance_id = %s, @force = %d;", text(instance), map[bool]int{true: 1}[force])
+	r, err := a.procedures.call("DECLARE @r duroxide.id_list_v1; INSERT INTO @r VALUES (1, %s); EXEC duroxide.delete_trees @list = @r, @force = %d, @ended_before = NULL, @wait = 1;",
+		text(instance), map[bool]int{true: 1}[force])
 	switch {
 	case err != nil:
 		return provider.DeleteInstanceResult{}, err
+	case len(r.Sets[0].Rows) > 0 && r.Sets[0].Rows[0][1] == "missing":
+		return provider.DeleteInstanceResult{}, provider.Permanent("test", "there is none", provider.ErrNotFound)
 	case len(r.Sets[0].Rows) > 0:
 		return provider.DeleteInstanceResult{}, provider.Permanent("test", "it runs", provider.ErrStillRunning)
 	}
 	row := r.Sets[1].Rows[0]
 	return provider.DeleteInstanceResult{
-		InstancesDeleted: uint64(row[0].(int64)), ExecutionsDeleted: uint64(row[1].(int64)),
-		EventsDeleted: uint64(row[2].(int64)), QueueMessagesDeleted: uint64(row[3].(int64)),
+		InstancesDeleted: uint64(row[1].(int64)), ExecutionsDeleted: uint64(row[2].(int64)),
+		EventsDeleted: uint64(row[3].(int64)), QueueMessagesDeleted: uint64(row[4].(int64)),
 	}, nil
 }
 

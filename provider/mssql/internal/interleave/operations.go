@@ -80,6 +80,20 @@ func withList(n int, ids, format string) string {
 	return fmt.Sprintf("DECLARE @l%d duroxide.id_list_v1; INSERT INTO @l%[1]d VALUES %s; "+format, n, ids, n)
 }
 
+// deletesTree deletes a root with its descendants.
+func deletesTree(n int, root string, force int) string {
+	return withRoots(n, fmt.Sprintf("(1, N'%s')", root), fmt.Sprintf("@force = %d, @ended_before = NULL, @wait = 1", force))
+}
+
+// deletesEnded deletes roots that ended before a time as a deletion in bulk does: it waits for nobody.
+func deletesEnded(n int, roots, before string) string {
+	return withRoots(n, roots, "@force = 1, @ended_before = "+before+", @wait = 0")
+}
+
+func withRoots(n int, roots, arguments string) string {
+	return fmt.Sprintf("DECLARE @r%[1]d duroxide.id_list_v1; INSERT INTO @r%[1]d VALUES %[2]s; EXEC duroxide.delete_trees @list = @r%[1]d, %[3]s;\n", n, roots, arguments)
+}
+
 // both are the tables that a take claims in.
 const both = "inboxes and worker_queue"
 
@@ -264,12 +278,12 @@ func transactions() []operation {
 
 func admin() []operation {
 	return []operation{
-		{name: "delete instance", batch: on("EXEC duroxide.delete_instance @instance_id = N'%s', @force = 1;\n")},
+		{name: "delete instance", batch: func(id string, n int) string { return deletesTree(n, id, 1) }},
 		{name: "delete instances", batch: func(id string, n int) string {
 			return withList(n, fmt.Sprintf("(1, N'%s'), (2, N'%s.c'), (3, N'e')", id, id), "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n")
 		}},
 		{name: "delete in bulk", batch: func(_ string, n int) string {
-			return withList(n, "(1, N'e')", "EXEC duroxide.delete_instance_bulk @listed = 0, @list = @l%d, @completed_before = NULL, @max_roots = 10, @budget_ms = 60000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL;\n")
+			return deletesEnded(n, "(1, N'e'), (2, N'a'), (3, N'g')", "9000000000000")
 		}, anywhere: true, portions: true},
 		{name: "prune", batch: on("EXEC duroxide.prune_executions @instance_id = N'%s', @keep_last = 1, @completed_before = NULL;\n")},
 		{name: "prune in bulk", batch: func(_ string, n int) string {
@@ -286,17 +300,18 @@ func admin() []operation {
 func rare() []operation {
 	const e = "EXEC duroxide.lock_inbox @instance_id = N'e'; UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'e';\n"
 	return []operation{
-		{name: "begin anew", batch: on(`SET XACT_ABORT ON; BEGIN TRANSACTION;
-EXEC duroxide.delete_instance @instance_id = N'%[1]s', @force = 1;
-EXEC duroxide.lock_inbox @instance_id = N'%[1]s';
+		{name: "begin anew", batch: func(id string, n int) string {
+			return fmt.Sprintf(`SET XACT_ABORT ON; BEGIN TRANSACTION;
+%[2]sEXEC duroxide.lock_inbox @instance_id = N'%[1]s';
 INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (N'%[1]s', N'Anew', 1, 1, 1);
 INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at) VALUES (N'%[1]s', 1, N'Running', 1);
 INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
 VALUES (N'%[1]s', 1, 1, N'OrchestrationStarted', N'{}', 2, 1), (N'%[1]s', 1, 2, N'TimerCreated', N'{}', 2, 1);
 COMMIT TRANSACTION;
-`)},
+`, id, deletesTree(n, id, 1))
+		}},
 		{name: "e runs again", batch: always("SET XACT_ABORT ON; BEGIN TRANSACTION;\n" + e + "COMMIT TRANSACTION;\n"), anywhere: true},
-		{name: "delete the ended e", batch: always("EXEC duroxide.delete_instance @instance_id = N'e', @force = 0;\n"), anywhere: true},
+		{name: "delete the ended e", batch: func(_ string, n int) string { return deletesTree(n, "e", 0) }, anywhere: true},
 		{name: "delete the ended", batch: func(_ string, n int) string {
 			return withList(n, "(1, N'e'), (2, N'g')", "EXEC duroxide.delete_instances @list = @l%d, @force = 0;\n")
 		}, anywhere: true},
@@ -351,7 +366,7 @@ func readers() []operation {
 		{name: "get depths", batch: always("EXEC duroxide.get_queue_depths @unknown_ms = 0;\n"), anywhere: true},
 		{name: "get metrics", batch: always("EXEC duroxide.get_system_metrics;\n"), anywhere: true},
 		{name: "list instances", batch: always("EXEC duroxide.list_instances; EXEC duroxide.list_instances_by_status @status = N'Running';\n"), anywhere: true},
-		{name: "list pages", batch: always("EXEC duroxide.list_ended_page @ended_before = 9000000000000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL, @limit = 10; " +
+		{name: "list pages", batch: always("EXEC duroxide.list_ended_page @ended_before = 9000000000000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL, @limit = 10, @continued = 1; " +
 			"EXEC duroxide.list_instance_page @after = NULL, @limit = 10;\n"), anywhere: true},
 		{name: "read views", batch: always(readViews()), anywhere: true},
 		{name: "count messages", batch: always("EXEC duroxide.count_orphan_messages @older_than_ms = 0; EXEC duroxide.count_hidden_messages;\n"), anywhere: true},
