@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 )
 
 // Calls of procedures as batches. Parameters that a call does not name are NULL.
@@ -22,6 +23,21 @@ func idOf(n int) int {
 	return id
 }
 
+var instances atomic.Int64
+
+// instanceOf declares a variable for the instance whose turn the n-th token holds.
+func instanceOf(n int) (declaration, variable string) {
+	variable = fmt.Sprintf("@of%d", instances.Add(1))
+	return fmt.Sprintf("DECLARE %s NVARCHAR(400) = (SELECT b.instance_id FROM duroxide.inboxes AS b WITH (READUNCOMMITTED) WHERE b.lock_token = %s);\n",
+		variable, tokenOf(n)), variable
+}
+
+// ofTurn is a call about the turn that the n-th token holds.
+func ofTurn(n int, procedure, arguments string) string {
+	declaration, variable := instanceOf(n)
+	return fmt.Sprintf("%sEXEC duroxide.%s @instance_id = %s, @lock_token = %s, %s;\n", declaration, procedure, variable, tokenOf(n), arguments)
+}
+
 func enqueueTurn(instance string, kind int) string {
 	return fmt.Sprintf("EXEC duroxide.enqueue_for_orchestrator @instance_id = N'%s', @kind = %d, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n", instance, kind)
 }
@@ -39,9 +55,19 @@ func enqueueWork(instance, session string) string {
 }
 
 func fetchTurnOf(n int) string {
-	return fmt.Sprintf(`EXEC duroxide.fetch_orchestration_item @lock_token = %s, @lock_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0, @min_patch = 0,
-		@max_major = 0, @max_minor = 0, @max_patch = 0, @known = NULL, @unknown_ms = 0, @history_limit = NULL;
-`, tokenOf(n))
+	return claimTurn(n, 0)
+}
+
+// claimTurn claims a turn under the n-th token, of any code and version.
+func claimTurn(n, peek int) string {
+	list, declaration := turnClaim(n, peek)
+	return declaration + "EXEC duroxide.take @turn = " + list + ";\n"
+}
+
+// turnClaim declares a list with the request for a turn under the n-th token.
+func turnClaim(n, peek int) (list, declaration string) {
+	list = fmt.Sprintf("@turn%d", instances.Add(1))
+	return list, fmt.Sprintf("DECLARE %[1]s duroxide.turn_claim_v1; INSERT INTO %[1]s VALUES (0, %[2]s, 30000, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, %[3]d, 0, 0);\n", list, tokenOf(n), peek)
 }
 
 func fetchWorkOf(n int, owner string) string {
@@ -51,14 +77,13 @@ func fetchWorkOf(n int, owner string) string {
 }
 
 func ackTurnOf(n int) string {
-	return fmt.Sprintf(`EXEC duroxide.ack_orchestration_item @lock_token = %s, @execution_id = 1, @name = N'Order', @version = N'1.0.0', @code_name = NULL, @code_version = NULL,
+	return ofTurn(n, "ack_orchestration_item", `@execution_id = 1, @name = N'Order', @version = N'1.0.0', @code_name = NULL, @code_version = NULL,
 		@parent_instance_id = NULL, @major = NULL, @minor = NULL, @patch = NULL, @status = N'Running', @output = NULL, @set_custom_status = 0, @custom_status = NULL,
-		@clear_values = 0, @drop_timers = 0;
-`, tokenOf(n))
+		@clear_values = 0, @drop_timers = 0`)
 }
 
 func renewTurnOf(n int) string {
-	return fmt.Sprintf("EXEC duroxide.renew_orchestration_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+	return ofTurn(n, "renew_orchestration_item_lock", "@extend_ms = 60000")
 }
 
 func renewWorkOf(n int) string {
@@ -66,19 +91,19 @@ func renewWorkOf(n int) string {
 }
 
 func peekTurnOf(n int) string {
-	return strings.Replace(fetchTurnOf(n), "@history_limit = NULL", "@history_limit = NULL, @peek = 1", 1)
+	return claimTurn(n, 1)
 }
 
 func abandonTurnOf(n int) string {
-	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
+	return ofTurn(n, "abandon_orchestration_item", "@delay_ms = 0, @give_back = 0")
 }
 
 func holdTurnOf(n int) string {
-	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 20000, @give_back = 1, @misfit = N'another name';\n", tokenOf(n))
+	return ofTurn(n, "abandon_orchestration_item", "@delay_ms = 20000, @give_back = 1, @misfit = N'another name'")
 }
 
 func ackWorkOf(n int, instance string) string {
-	return fmt.Sprintf("EXEC duroxide.ack_work_item %s, @instance_id = N'%s', @work_item = N'{}';\n", leaseOf(n), instance)
+	return completions(n, instance, n) + ";\n"
 }
 
 func abandonWorkOf(n int) string {

@@ -67,9 +67,6 @@ func byAnyPlan() []Scenario {
 			Name: "fetch work, delete its instance", Prepare: heldTurn + enqueueWork("a", "NULL"),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
-		looksForItsToken("fetch_orchestration_item", heldTurn, fetchTurnOf(1)),
-		looksForItsToken("lock_work_item", heldWork, fetchWorkOf(1, "w1")),
-		looksForItsToken("lock_ready_work", heldWork+knowsLoad, takeTogether(1, "EXEC duroxide.take @hasty = 0")),
 		leavesByKey(),
 		comesBy("get all values", started("a", 5)+"INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);\n",
 			"EXEC duroxide.get_kv_all_values @instance_id = N'a';", "duroxide.kv_store", "ix_kv_store_instance"),
@@ -138,22 +135,6 @@ func cleanUps() []Scenario {
 		},
 		comesBy("clean up sessions", aSession+"UPDATE duroxide.sessions SET locked_until = 1;\n", cleanSessions,
 			"duroxide.worker_queue", "ix_worker_queue_session"),
-	}
-}
-
-// looksForItsToken is a batch with a procedure that comes to no token but its own, by any plan. Else it would wait for
-// the holders of other tokens, who may wait for what it is about to take.
-func looksForItsToken(procedure, prepare, batch string) Scenario {
-	return Scenario{
-		Name: procedure + " looks for its own token only, any plan", Prepare: prepare, Sessions: []tsqltest.Session{does("fetch", batch)},
-		Check: func(e *tsqltest.End) error {
-			own := e.Keys("fetch").Where(func(k tsqltest.KeyCount) bool { return k.Module == "duroxide."+procedure })
-			scans := own.Where(func(k tsqltest.KeyCount) bool { return k.Access == "scan" && strings.HasSuffix(k.Index, "_token") })
-			if own.Total() == 0 || len(scans) > 0 {
-				return fmt.Errorf("of %d keys it comes to these tokens of others:\n%v", own.Total(), scans)
-			}
-			return nil
-		},
 	}
 }
 

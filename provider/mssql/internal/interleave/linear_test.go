@@ -62,8 +62,7 @@ func (p *procedures) EnqueueForOrchestrator(_ context.Context, item provider.Wor
 
 func (p *procedures) FetchOrchestrationItem(_ context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	p.first++
-	r, err := p.call(`EXEC duroxide.fetch_orchestration_item @lock_token = '%s', @lock_ms = %d, @filtered = 0, @min_major = 0, @min_minor = 0,
-		@min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0, @known = NULL, @unknown_ms = 0, @history_limit = NULL;`,
+	r, err := p.call(`DECLARE @turn duroxide.turn_claim_v1; INSERT INTO @turn VALUES (0, '%s', %d, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0); EXEC duroxide.take @turn = @turn;`,
 		lockToken(p.first), params.LockTimeout.Milliseconds())
 	if err != nil {
 		return nil, err
@@ -76,9 +75,10 @@ func (p *procedures) FetchOrchestrationItem(_ context.Context, params provider.F
 		return nil, nil
 	}
 	row := claimed[0]
-	got := &provider.FetchedOrchestration{LockToken: lockToken(p.first), AttemptCount: uint32(row[4].(int64))}
+	got := &provider.FetchedOrchestration{AttemptCount: uint32(row[4].(int64))}
 	item := &got.Item
 	item.Instance, item.ExecutionID = row[0].(string), uint64(row[3].(int64))
+	got.LockToken = lockToken(p.first) + "' , @instance_id = N'" + item.Instance
 	for _, row := range messages {
 		message, err := provider.DecodeWorkItem([]byte(row[1].(string)))
 		if err != nil {

@@ -149,8 +149,9 @@ func numberOf(err error) int32 {
 
 // giveBack takes claims back and readies what is due, since which one is taken depends on who is looking at the others.
 const giveBack = `
-IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = %[1]s)
-    EXEC duroxide.abandon_orchestration_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
+DECLARE @turn NVARCHAR(400) = (SELECT b.instance_id FROM duroxide.inboxes AS b WHERE b.lock_token = %[1]s);
+IF @turn IS NOT NULL
+    EXEC duroxide.abandon_orchestration_item @instance_id = @turn, @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
 DECLARE @work BIGINT = (SELECT w.id FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s);
 IF @work IS NOT NULL
     EXEC duroxide.abandon_work_item @id = @work, @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;

@@ -145,14 +145,14 @@ func TestMatrixFindsDefects(t *testing.T) {
 	}{
 		"an abandon that does not ready the instance": {
 			amend: `
-CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item @lock_token UNIQUEIDENTIFIER, @delay_ms BIGINT, @give_back BIT, @misfit NVARCHAR(MAX) = NULL
+CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item @instance_id NVARCHAR(400), @lock_token UNIQUEIDENTIFIER, @delay_ms BIGINT, @give_back BIT, @misfit NVARCHAR(MAX) = NULL
 AS
 UPDATE duroxide.inboxes SET lock_token = NULL, locked_until = NULL, wake_at = NULL, head_id = NULL WHERE lock_token = @lock_token;`,
 			among: []string{"enqueue turn", "abandon turn"},
 		},
 		"a renewal in two steps": {
 			amend: `
-CREATE OR ALTER PROCEDURE duroxide.renew_orchestration_item_lock @lock_token UNIQUEIDENTIFIER, @extend_ms BIGINT
+CREATE OR ALTER PROCEDURE duroxide.renew_orchestration_item_lock @instance_id NVARCHAR(400), @lock_token UNIQUEIDENTIFIER, @extend_ms BIGINT
 AS
 DECLARE @id NVARCHAR(400), @until BIGINT;
 SELECT @id = b.instance_id, @until = b.locked_until FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token;

@@ -62,7 +62,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @
 EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
 `,
 			Sessions: []tsqltest.Session{does("aside", "DECLARE @l duroxide.letter_list_v1; INSERT INTO @l SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q; "+
-				"EXEC duroxide.set_messages_aside @lock_token = "+tokenOf(9)+", @letters = @l;")},
+				"EXEC duroxide.set_messages_aside @instance_id = N'a', @lock_token = "+tokenOf(9)+", @letters = @l, @release = 0;")},
 			Check: func(e *tsqltest.End) error { return errors.Join(consistent(e), drains(e)) },
 		},
 	}

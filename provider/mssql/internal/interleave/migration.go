@@ -42,7 +42,7 @@ func firstMigrations() tsqltest.Scenario {
 // migrates is a session that edits some procedures, and then migrates the schema, which makes them ours again.
 func migrates(name string) tsqltest.Session {
 	return tsqltest.Session{Name: name, Run: func(p *tsqltest.Player) error {
-		for _, procedure := range []string{"lock_inbox", "refresh_inbox", "ready_due_inboxes", "fetch_orchestration_item", "ack_orchestration_item"} {
+		for _, procedure := range []string{"lock_inbox", "refresh_inbox", "ready_due_inboxes", "claim_turn", "ack_orchestration_item"} {
 			r, err := p.Exec("SELECT m.definition FROM sys.sql_modules AS m WHERE m.object_id = OBJECT_ID(N'duroxide." + procedure + "');")
 			if err != nil {
 				return err

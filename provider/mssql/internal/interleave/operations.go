@@ -118,8 +118,12 @@ func taking(n int, exec, selection string) string {
 		return fmt.Sprintf("(%d, 0, %s, 30000, %s)", position, tokenOf(token), selection)
 	}
 	declare, call, _ := strings.Cut(exec, "EXEC ")
+	if strings.Contains(call, "@") {
+		call += ","
+	}
+	list, turn := turnClaim(n, 0)
 	return declare + fmt.Sprintf("DECLARE @w%d duroxide.take_list_v1; INSERT INTO @w%[1]d VALUES %s, %s;\n", n, row(0, n), row(1, another(n))) +
-		fmt.Sprintf("EXEC %s, @turn_token = %s, @turn_ms = 30000, @known = NULL, @work = @w%d;\n", call, tokenOf(n), n)
+		turn + fmt.Sprintf("EXEC %s @turn = %s, @work = @w%d;\n", call, list, n)
 }
 
 // completions is the end of activities in one call.
@@ -128,7 +132,7 @@ func completions(n int, id string, work ...int) string {
 	for i, token := range work {
 		rows = append(rows, fmt.Sprintf("(%d, %d, %s, N'%s', N'{}')", i, idOf(token), tokenOf(token), id))
 	}
-	return fmt.Sprintf("DECLARE @a%d duroxide.completion_list_v1; INSERT INTO @a%[1]d VALUES %s;\nEXEC duroxide.ack_work_and_take @acks = @a%[1]d", n, strings.Join(rows, ", "))
+	return fmt.Sprintf("DECLARE @a%d duroxide.completion_list_v1; INSERT INTO @a%[1]d VALUES %s;\nEXEC duroxide.ack_work_item @acks = @a%[1]d", n, strings.Join(rows, ", "))
 }
 
 const tagsOfAll = "@any_tag = 1, @untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = NULL, @unknown_ms = 0"
@@ -148,14 +152,14 @@ func turns() []operation {
 		}},
 		{name: "start instance", batch: on("EXEC duroxide.start_instance @instance_id = N'new %s', @kind = 2, @name = N'Order', @version = N'1.0.0', @work_item = N'{}';\n")},
 		{name: "fetch turn", batch: func(_ string, n int) string { return fetchTurnOf(n) }, anywhere: true, claims: "inboxes", portions: true},
-		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take @hasty = 0") }},
+		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take") }},
 		{name: "take together", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string {
-			return takeTogether(n, "EXEC duroxide.take @hasty = 0")
+			return takeTogether(n, "EXEC duroxide.take")
 		}},
 		{name: "ack turn and take", claims: both, portions: true, batch: func(id string, n int) string {
 			turn, _, _ := held(id)
 			ack := strings.TrimSuffix(call{"events": events(3), "messages": message(1, otherThan(id), "{}", 0), "activities": activity(1, id, 5, null)}.ack(turn), ";\n")
-			return takeBy(n, strings.Replace(ack, "EXEC duroxide.ack_orchestration_item", "EXEC duroxide.ack_turn_and_take", 1))
+			return takeBy(n, ack)
 		}},
 		{name: "peek turn", anywhere: true, claims: "inboxes", portions: true, batch: func(_ string, n int) string { return peekTurnOf(n) }},
 		{name: "ack peeked turn", batch: turnOf(call{"events": events(3), "peeked": "1", "queues": "(1, N'q', 1, 1), (2, N'r', 0, 1)"}.ack)},
@@ -191,7 +195,7 @@ func turns() []operation {
 		{name: "set messages aside", batch: func(id string, n int) string {
 			turn, _, _ := held(id)
 			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND q.lock_token = %s HAVING COUNT(*) > 0; "+
-				"EXEC duroxide.set_messages_aside @lock_token = %[3]s, @letters = @l%[1]d;\n", n, id, tokenOf(turn))
+				"EXEC duroxide.set_messages_aside @instance_id = N'%[2]s', @lock_token = %[3]s, @letters = @l%[1]d, @release = 0;\n", n, id, tokenOf(turn))
 		}},
 		{name: "append events", batch: func(id string, n int) string {
 			return fmt.Sprintf("DECLARE @e%d duroxide.event_list_v1; INSERT INTO @e%[1]d VALUES %s; EXEC duroxide.append_with_execution @instance_id = N'%s', @execution_id = 3, @events = @e%[1]d;\n", n, events(3), id)

@@ -15,14 +15,14 @@ var namedWorks = heldWork + enqueueWork("a", "NULL") + enqueueWork("b", "NULL") 
 	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n"
 
 // takeWorkOf takes an activity without a tag, or with one of two, for each of the tokens.
-func takeWorkOf(hasty int, tokens ...int) string {
+func takeWorkOf(tokens ...int) string {
 	rows := make([]string, len(tokens))
 	for i, n := range tokens {
 		rows[i] = fmt.Sprintf("(%d, 0, %s, 30000, 1, N'w1', 30000, 0, 1, N'desk', N'disk', 0x01, 0, 0, 0)", i, tokenOf(n))
 	}
 	list := fmt.Sprintf("@t%d", tokens[0])
 	const columns = "position, selection, lock_token, lock_ms, sessions, owner, session_ms, any_tag, untagged, tag1, tag2, known, unknown_ms, from_id, due_from"
-	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s ("+columns+") VALUES %[2]s; EXEC duroxide.take @work = %[1]s, @hasty = %[3]d;\n", list, strings.Join(rows, ", "), hasty)
+	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s ("+columns+") VALUES %[2]s; EXEC duroxide.take @work = %[1]s;\n", list, strings.Join(rows, ", "))
 }
 
 // takes is a session that notes the activities it has taken. What ends the taking is a result set, and what was locked
@@ -58,11 +58,11 @@ func takesBeside() []Scenario {
 	return []Scenario{
 		{
 			Name: "two take three works", Prepare: namedWorks,
-			Sessions: []tsqltest.Session{takes("one", takeWorkOf(0, 1, 2)), takes("two", takeWorkOf(0, 3, 4))}, Check: allTaken(3),
+			Sessions: []tsqltest.Session{takes("one", takeWorkOf(1, 2)), takes("two", takeWorkOf(3, 4))}, Check: allTaken(3),
 		},
 		{
 			Name: "one takes two works beside a fetch", Prepare: namedWorks,
-			Sessions: []tsqltest.Session{takes("take", takeWorkOf(1, 1, 2)), fetches("fetch", fetchWorkOf(3, "w1"))},
+			Sessions: []tsqltest.Session{takes("take", takeWorkOf(1, 2)), fetches("fetch", fetchWorkOf(3, "w1"))},
 		},
 	}
 }
@@ -72,7 +72,7 @@ func takesByAnyPlan() []Scenario {
 	beside := func(name, batch string) Scenario {
 		return Scenario{
 			Name: "take works, " + name + ", any plan", Prepare: namedWorks + fetchTurnOf(7),
-			Sessions: []tsqltest.Session{takes("take", takeWorkOf(1, 1, 2, 3)), does("other", batch)},
+			Sessions: []tsqltest.Session{takes("take", takeWorkOf(1, 2, 3)), does("other", batch)},
 			Allow:    []int32{50_010}, AnyPlan: true,
 		}
 	}
@@ -92,10 +92,10 @@ func endingsByAnyPlan() []Scenario {
 		return takeTogether(1, completions(1, "a", 9, 8))
 	}}
 	turn := operation{name: "ack turn and take", claims: both, batch: func(string, int) string {
-		ack := strings.Replace(strings.TrimSuffix(ackTurnOf(7), ";\n"), "ack_orchestration_item", "ack_turn_and_take", 1)
+		ack := strings.TrimSuffix(ackTurnOf(7), ";\n")
 		return takeTogether(2, ack)
 	}}
-	next := operation{name: "take", claims: both, batch: func(string, int) string { return takeTogether(2, "EXEC duroxide.take @hasty = 0") }}
+	next := operation{name: "take", claims: both, batch: func(string, int) string { return takeTogether(2, "EXEC duroxide.take") }}
 	var list []Scenario
 	for _, other := range []operation{turn, next} {
 		list = append(list, Scenario{

@@ -59,7 +59,7 @@ func life(id string, n int) string {
 	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+6) + strings.Replace(holdTurnOf(n+6), "@delay_ms = 20000", "@delay_ms = 90000", 1))
 	b.WriteString(enqueueTurn(id, 3) + enqueueMessage(id, 1) + enqueueMessage(id, 2) + fetchTurnOf(n+5) + enqueueTurn(id, 3) + enqueueMessage(id, 3))
 	// The turn has taken what the hold had hidden. So that there is a hidden message of a hold, it has come later.
-	fmt.Fprintf(&b, "UPDATE duroxide.orchestrator_queue SET visible_at = visible_at + 90000, lock_token = NULL, attempt_count = 0, unnamed_count = 0"+
+	fmt.Fprintf(&b, "UPDATE duroxide.orchestrator_queue SET visible_at = visible_at + 90000, attempt_count = 0, unnamed_count = 0"+
 		" WHERE instance_id = N'%s' AND misfit_at IS NOT NULL;\n", id)
 	return b.String()
 }
@@ -134,7 +134,9 @@ func (c call) ack(n int) string {
 	if _, ok := c["custom"]; ok {
 		custom = "1"
 	}
-	fmt.Fprintf(&b, `EXEC duroxide.ack_orchestration_item @lock_token = %s, @execution_id = %s, @name = %s, @version = %s, @code_name = %[3]s, @code_version = %[4]s,
+	declaration, instance := instanceOf(n)
+	b.WriteString(declaration)
+	fmt.Fprintf(&b, `EXEC duroxide.ack_orchestration_item @instance_id = `+instance+`, @lock_token = %s, @execution_id = %s, @name = %s, @version = %s, @code_name = %[3]s, @code_version = %[4]s,
 	@parent_instance_id = %s, @major = 1, @minor = 0, @patch = 0, @status = %s, @output = %s, @set_custom_status = %s, @custom_status = %s,
 	@clear_values = 0, @drop_timers = %s, @events = @events%d, @changes = @changes%[11]d, @messages = @messages%[11]d, @activities = @activities%[11]d, @cancelled = @cancelled%[11]d, @peeked = %[12]s, @queues = @queues%[11]d;
 `, tokenOf(n), c.or("execution", "3"), c.or("name", "NULL"), c.or("version", "NULL"), c.or("parent", "NULL"),
