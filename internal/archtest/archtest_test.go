@@ -176,10 +176,17 @@ var table = []Rule{
 		Why:       "the library runs the T-SQL that developers' programs have read; it needs no parser and no server at run time",
 	},
 	{
-		From:      Set{"./tools/..."},
+		From:      Set{"./tools/...", "!./tools/firstday"},
 		Forbidden: append(Set{"./...", "!./tools/...", "!./tsql/..."}, "github.com/sqlc-dev/sqlc/...", "github.com/golangci/..."),
 		Reach:     Transitively,
 		Why:       "a developer's program must build while the library does not, and sqlc and linters are pinned in a module of their own",
+	},
+	{
+		From: Set{"./tools/firstday"},
+		Forbidden: anythingBut("std", "./activity", "./client", "./hook", "./orchestration", "./provider", "./provider/mssql",
+			"./provider/mssql/migrate", "./worker", "github.com/microsoft/go-mssqldb"),
+		Reach: Directly,
+		Why:   "it judges a server under the store and the runtime as users have them",
 	},
 	{
 		From:      Set{"./tools/generate", "./tools/fuzz"},
