@@ -9,7 +9,7 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 
 # How many inputs `make fuzz` tries on each target.
 FUZZ_INPUTS ?= 100000
-# Which SQL Server `make test-mssql` starts, and READ_COMMITTED_SNAPSHOT of its database.
+# Which SQL Server `make test-mssql` and `make first-day` start, and for the first READ_COMMITTED_SNAPSHOT of its database.
 SQLSERVER ?= 2022
 ROW_VERSIONS ?= true
 # Where `make explore` remembers how far it has come.
@@ -69,6 +69,14 @@ test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or
 	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../.. -version $(SQLSERVER) -row-versions=$(ROW_VERSIONS)'; \
 	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
 	    ./cmd/duroxide/internal/server/... ./provider/mssql/... ./tsql/tsqltest/calibration
+
+# Arguments of tools/firstday, such as -sizes 0,1000000.
+FIRST_DAY ?=
+
+.PHONY: first-day
+first-day: ## Ask DUROXIDE_TEST_MSSQL, or SQL Server in Docker, about plans, locks, log and damage; the report is first-day/report.md
+	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../.. -version $(SQLSERVER)'; \
+	$${start:-} go run ./tools/firstday $(FIRST_DAY)
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included
