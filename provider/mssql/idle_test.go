@@ -77,10 +77,12 @@ func TestIdleWorkersMakeFewCalls(t *testing.T) {
 		var running sync.WaitGroup
 		for range workers {
 			db := sql.OpenDB(noServer{&asked})
-			defer db.Close()
 			store, err := mssql.New(db, mssql.Options{})
 			ok(t, err)
-			defer store.Close()
+			t.Cleanup(func() {
+				ok(t, store.Close())
+				ok(t, db.Close())
+			})
 			w, err := worker.New(idleStore{store, &calls}, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 			ok(t, err)
 			running.Go(func() {

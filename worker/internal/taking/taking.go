@@ -111,6 +111,6 @@ func Start(ctx, work context.Context, config Config, runner Runner) (stop func()
 	d.activities.unspared = config.Sessions.Used // whose slots must all look for what is in them
 	d.acks = &activityAcks{dispatcher: d, apart: ackApart}
 	config.Sessions.freed = d.activities.notice
-	d.Loops.Go(newLooker(d).run) //nolint:contextcheck // it has its own contexts
+	d.Loops.Go(newLooker(d).run)
 	return stop
 }
