@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 		lease = time.Second // neither network nor detector is in the way
 	}
 	config := providertest.Config{
-		Open: openPooled, LongPolling: true,
+		Open:        openPooled,
 		LockTimeout: lease, ShortPollLimit: lease,
 	}
 	if racing.Part() {

@@ -17,7 +17,7 @@
 // remote call of one procedure, which is the whole transaction. Lists are sent as table-valued
 // parameters. `duroxide migrate up` or [Options].AutoMigrate creates the schema.
 //
-// A fetch that finds nothing holds no connection while it waits. It looks again when another call of this process has
+// A worker that finds nothing holds no connection while it waits. It looks again when another call of this process has
 // added work, when a delay that this process set has passed, or when it is time to poll for work of other processes
 // ([Options].MinPollInterval).
 //

@@ -215,24 +215,32 @@ func (c *cutter) awaitClaim(ctx context.Context) {
 	}
 }
 
-// attempts fetches, past the proxy, and returns the attempt; 0 if there is nothing.
+// attempts fetches, past the proxy, until there is something, and returns the attempt; 0 if there is nothing for long.
 func (c *cutter) attempts(name string) uint32 {
 	c.t.Helper()
-	if name == "FetchWorkItem" {
-		work, err := c.direct.FetchWorkItem(c.t.Context(), provider.FetchWorkParams{LockTimeout: lease, PollTimeout: time.Minute / 2})
-		ok(c.t, err)
-		if work == nil {
+	turns, activities, stop := c.direct.WorkReady()
+	defer stop()
+	for late := time.After(time.Minute / 2); ; {
+		if name == "FetchWorkItem" {
+			work, err := fetchWork(c.t.Context(), c.direct)
+			ok(c.t, err)
+			if work != nil {
+				return work.AttemptCount
+			}
+		} else {
+			turn, err := fetchTurn(c.t.Context(), c.direct)
+			ok(c.t, err)
+			if turn != nil {
+				return turn.AttemptCount
+			}
+		}
+		select {
+		case <-turns:
+		case <-activities:
+		case <-late:
 			return 0
 		}
-		return work.AttemptCount
 	}
-	turn, err := c.direct.FetchOrchestrationItem(c.t.Context(),
-		provider.FetchOrchestrationParams{LockTimeout: lease, PollTimeout: time.Minute / 2})
-	ok(c.t, err)
-	if turn == nil {
-		return 0
-	}
-	return turn.AttemptCount
 }
 
 // marked is a connection string under whose name, the marker, the server lists its sessions.

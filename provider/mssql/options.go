@@ -32,8 +32,8 @@ type Options struct {
 	// load balancer has new servers. Default 30 min, or [Forever].
 	ConnMaxLifetime time.Duration
 
-	// DisableWakeups makes waiting fetches find work of this process only by polling, as they find work of other
-	// processes. Default false.
+	// DisableWakeups makes workers find work of this process only by polling, as they find work of other processes.
+	// Default false.
 	DisableWakeups bool
 
 	// Logger receives reports that no call returns: messages that were dropped because they belong to no instance,
@@ -42,7 +42,7 @@ type Options struct {
 	// logged. Default nil: no log.
 	Logger *slog.Logger
 
-	// MaxOpenConns is the most connections that the store opens. Default 10. A fetch that waits holds none. Of more
+	// MaxOpenConns is the most connections that the store opens. Default 10. A worker that waits holds none. Of more
 	// than three, two are kept for renewing leases. [New] ignores it, and ConnMaxIdleTime and ConnMaxLifetime with it.
 	MaxOpenConns int
 
@@ -65,7 +65,7 @@ type Options struct {
 	//
 	// A MaxPollInterval of [Never] switches polling off, for a schema that no other process uses. Work that this
 	// process has not sent itself, such as a timer from before it started, and work whose lease has ended, is then
-	// found only when the next fetch begins.
+	// found only by the next call that claims work.
 	MinPollInterval, MaxPollInterval time.Duration
 
 	// RetryBackoff is the longest pause before the first repetition of a call. It doubles with each repetition, up to

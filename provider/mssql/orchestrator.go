@@ -15,8 +15,8 @@ import (
 // opFetchOrchestration labels the fetch's errors.
 const opFetchOrchestration = "fetch_orchestration_item"
 
-// FetchOrchestrationItem implements [provider.Provider]. It honours PollTimeout:
-// see [Options.MinPollInterval] for how soon it notices what other processes have sent.
+// FetchOrchestrationItem implements [provider.Provider]. It answers at once, whatever PollTimeout is: [Store.WorkReady]
+// tells when to fetch.
 //
 // When ctx ends or the connection is lost while an instance is being locked, the store gives the lock and the attempt
 // back over another connection. It tries this for 5 s; the fetch waits at most one second for it. The instance stays
@@ -37,11 +37,7 @@ func (s *Store) FetchOrchestrationItem(
 	if err != nil || !possible {
 		return nil, err
 	}
-	if f.code.unknownMs > 0 {
-		return s.lockTurn(ctx, f)
-	}
-	return poll(ctx, s, s.instances, opFetchOrchestration, f.code.fetches, params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, f) })
+	return s.lockTurn(ctx, f)
 }
 
 // turnFetch is what a fetch is looking for, checked and encoded.

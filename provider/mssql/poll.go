@@ -1,47 +1,21 @@
 package mssql
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/provider/internal/columns"
 	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
-
-// poll calls look until it finds something, fails, or timeout has passed, which is no
-// error. look is one call that fetches, by [Store.call].
-//
-// Between two looks it waits until a call of this process has made something fetchable,
-// until a delay that this process set has passed, or until it is its turn to poll for
-// what other processes have done. kind is the same for fetches that would find the
-// same, such as those with the same filter: they take turns.
-func poll[T any](
-	ctx context.Context, s *Store, q *queue, operation, kind string, timeout time.Duration,
-	look func(context.Context) (*T, error),
-) (*T, error) {
-	if err := s.enter(operation); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	fetch := wakeup.Fetch{Operation: operation, Kind: kind, Timeout: timeout, Closing: s.calls.Closing(), Closed: columns.Closed}
-	return wakeup.Poll(ctx, q.waiting, fetch, func(why wakeup.Reason) (*T, int64, error) {
-		found, err := look(ctx)
-		if found != nil {
-			q.found(kind, why)
-		}
-		return found, 0, err
-	})
-}
 
 // mostNotes bounds the delays that a queue remembers. What is beyond it is found by
 // polling, a little later.
 const mostNotes = 100_000
 
-// queue is one of the two queues as the fetches and subscribers of this process see it.
+// queue is one of the two queues as this process sees it.
 type queue struct {
-	poller  *poller
+	poller *poller
+	// waiting are the subscribers of [Store.WorkReady].
 	waiting *wakeup.List
 	// marks are from where fetches look in the database.
 	marks marks
@@ -49,9 +23,9 @@ type queue struct {
 	notes moments
 }
 
-// poller wakes who waits in one of the queues when a noted delay has passed, and, at a pace that slows down from
-// shortest to longest while nobody finds anything, to look for what other processes have done: in both queues at the
-// same time, so that one call looks in both. While nobody waits it asks nothing.
+// poller gives notice to the subscribers of a queue when a noted delay has passed, and, at a pace that slows down from
+// shortest to longest while nobody finds anything, to look for what other processes have done: to those of both queues
+// at the same time, so that one call looks in both. Without subscribers there is nothing to do.
 type poller struct {
 	instances, activities queue
 	// shortest and longest bound the time between two polls; see [Options.MinPollInterval].
@@ -91,8 +65,7 @@ func newPoller(o Options) *poller {
 
 func (p *poller) queues() []*queue { return []*queue{&p.instances, &p.activities} }
 
-// stop ends the goroutine. Who looks for work only when there is notice of some learns by a look that there will be
-// none.
+// stop ends the goroutine, and gives notice: who looks for work only then learns by a look that there will be none.
 func (p *poller) stop() {
 	close(p.quit)
 	p.finished.Wait()
@@ -109,20 +82,20 @@ func (p *poller) notify() {
 	}
 }
 
-// signal wakes n fetches.
+// signal gives notice of n pieces of work.
 func (q *queue) signal(n int) {
 	if n > 0 && !q.poller.deaf {
 		q.waiting.Signal(n)
 	}
 }
 
-// putBack wakes a fetch that finds what a call has made fetchable again, however old it is.
+// putBack gives notice of what a call has made fetchable again, however old it is.
 func (q *queue) putBack() {
 	q.marks.putBack()
 	q.signal(1)
 }
 
-// note wakes a fetch after the delay.
+// note gives notice after the delay.
 func (q *queue) note(delay time.Duration) {
 	p := q.poller
 	if p.deaf {
@@ -137,17 +110,7 @@ func (q *queue) note(delay time.Duration) {
 	}
 }
 
-// found is told that a fetch has found something, and why it had looked.
-func (q *queue) found(kind string, why wakeup.Reason) {
-	q.poller.expect()
-	if why == wakeup.Probed {
-		// Another process has been busy: as long as there is more, each fetch that
-		// finds something calls two others, so that all are soon at work.
-		q.waiting.ProbeKind(kind, 2)
-	}
-}
-
-// expect makes polls frequent again, since there may soon be something to find.
+// expect makes polls frequent again, since something was found, or there may soon be something to find.
 func (p *poller) expect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,27 +136,24 @@ func (p *poller) run() {
 	}
 }
 
-// round wakes whom it is time to wake, and returns how long it is until the next time;
+// round gives notice to whom it is time to, and returns how long it is until the next time;
 // ok is false if that is not known.
 func (p *poller) round(now time.Time) (nap time.Duration, ok bool) {
 	p.mu.Lock()
-	var passed [2]int
 	poll := p.due(now)
 	at := p.next
-	for i, q := range p.queues() {
-		passed[i] = q.notes.pop(now)
+	var ready []*queue
+	for _, q := range p.queues() {
+		if q.notes.pop(now) > 0 || poll {
+			ready = append(ready, q)
+		}
 		if len(q.notes) > 0 && (at.IsZero() || q.notes[0].Before(at)) {
 			at = q.notes[0]
 		}
 	}
 	p.mu.Unlock()
-	for i, q := range p.queues() {
-		if passed[i] > 0 {
-			q.waiting.Signal(passed[i])
-		}
-		if poll {
-			q.waiting.Probe()
-		}
+	for _, q := range ready {
+		q.waiting.Signal(1)
 	}
 	return at.Sub(now), !at.IsZero()
 }

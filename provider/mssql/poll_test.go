@@ -1,17 +1,13 @@
 package mssql
 
 import (
-	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider/mssql/mssqltest"
 )
 
@@ -27,93 +23,40 @@ func quiet(shortest, longest time.Duration) *queue {
 	return &newPoller(Options{MinPollInterval: shortest, MaxPollInterval: longest}).instances
 }
 
-// waiter makes a fetch of the kind wait in the queue. It ends when it is woken, and
-// then sends the reason.
-func waiter(t *testing.T, q *queue, kind string) <-chan wakeup.Reason {
+// subscriber subscribes to a queue, and takes the notice of the subscription.
+func subscriber(t *testing.T, q *queue) <-chan struct{} {
 	t.Helper()
-	n := q.waiting.Len()
-	reasons := make(chan wakeup.Reason, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	t.Cleanup(func() { cancel(); <-done })
-	go func() {
-		defer close(done)
-		_, _ = wakeup.Poll(ctx, q.waiting, wakeup.Fetch{Operation: "fetch", Kind: kind, Timeout: long},
-			func(why wakeup.Reason) (*int, int64, error) {
-				if why == wakeup.Arrived {
-					return nil, 0, nil
-				}
-				reasons <- why
-				return new(1), 0, nil
-			})
-	}()
-	waitFor(t, q, n+1)
-	return reasons
+	notices, stop := q.waiting.Subscribe()
+	t.Cleanup(stop)
+	<-notices
+	return notices
+}
+
+// told reports whether there is a notice, and takes it.
+func told(notices <-chan struct{}) bool {
+	select {
+	case <-notices:
+		return true
+	default:
+		return false
+	}
 }
 
 // patience is how long a test waits for what must happen without any timeout, on a machine that others keep busy too.
 const patience = 2 * time.Minute
 
-// waitFor waits until n fetches sleep.
-func waitFor(t *testing.T, q *queue, n int) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(millisecond) {
-		if q.waiting.Len() == n {
-			return
-		}
-	}
-	t.Errorf("never were %d fetches waiting", n)
-}
-
-// Any number of fetches may wait on a pool of one connection: they hold none.
-func TestFetchesThatWaitHoldNoConnection(t *testing.T) {
+// A fetch does not wait, however long it may.
+func TestFetchesAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	s := opened(t, mssqltest.DSN(t), Options{Schema: schema, MaxOpenConns: 1, MaxPollInterval: Never})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	const each = 10
-	type answer struct {
-		found bool
-		err   error
+	s := opened(t, mssqltest.DSN(t), Options{Schema: schema})
+	turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: 24 * time.Hour})
+	if turn != nil || err != nil {
+		t.Errorf("fetched %v, %v", turn, err)
 	}
-	turns, activities := make(chan answer, each), make(chan answer, each)
-	var waiting sync.WaitGroup
-	for range each {
-		waiting.Go(func() {
-			turn, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: long, PollTimeout: long})
-			turns <- answer{turn != nil, err}
-		})
-		waiting.Go(func() {
-			work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: long, PollTimeout: long})
-			activities <- answer{work != nil, err}
-		})
-	}
-	waitFor(t, s.instances, each)
-	waitFor(t, s.activities, each)
-	if inUse := s.db.Stats().InUse; inUse != 0 {
-		t.Errorf("%d connections are in use", inUse)
-	}
-	start := provider.StartOrchestrationItem{Instance: "i", Orchestration: "o", ExecutionID: 1}
-	if err := s.EnqueueForOrchestrator(ctx, start, 0); err != nil {
-		t.Error(err)
-	}
-	if err := s.EnqueueForWorker(ctx, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}); err != nil {
-		t.Error(err)
-	}
-	for _, one := range []answer{soon(t, turns), soon(t, activities)} {
-		if !one.found || one.err != nil {
-			t.Errorf("the fetch that was woken found something: %t, %v", one.found, one.err)
-		}
-	}
-	cancel()
-	waiting.Wait()
-	for range each - 1 {
-		for _, one := range []answer{<-turns, <-activities} {
-			if !errors.Is(one.err, context.Canceled) {
-				t.Errorf("a fetch that went on waiting ended with %v; want %v", one.err, context.Canceled)
-			}
-		}
+	work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour, PollTimeout: 24 * time.Hour})
+	if work != nil || err != nil {
+		t.Errorf("fetched %v, %v", work, err)
 	}
 }
 
@@ -124,7 +67,7 @@ func soon[T any](t *testing.T, c <-chan T) T {
 	case v := <-c:
 		return v
 	case <-time.After(patience):
-		t.Fatal("nobody woke the fetch")
+		t.Fatal("nothing came")
 		panic("unreachable")
 	}
 }
@@ -137,76 +80,64 @@ func TestNobodyWaitsNobodyLooks(t *testing.T) {
 	}
 }
 
-// The looks of waiting fetches slow down, and a fetch that finds something makes them
-// fast again.
+// Polls slow down while nothing is found, and begin again when something is.
 func TestPollingSlowsDown(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 8*second)
-	first := waiter(t, q, "")
+	notices := subscriber(t, q)
 	now := time.Now()
 	within := func(what string, nap, bound time.Duration) {
 		t.Helper()
 		if nap < bound/2 || nap > bound {
-			t.Errorf("%s: the next look is in %v; want %v to %v", what, nap, bound/2, bound)
+			t.Errorf("%s: the next poll is in %v; want %v to %v", what, nap, bound/2, bound)
 		}
 	}
 	nap, ok := q.poller.round(now)
 	within("at first", nap, second)
 	if again, _ := q.poller.round(now.Add(nap / 2)); !ok || again > nap-nap/2 {
-		t.Errorf("a round in between moved the look from %v to %v", nap-nap/2, again)
+		t.Errorf("a round in between moved the poll from %v to %v", nap-nap/2, again)
 	}
-	for i, bound := range []time.Duration{2 * second, 4 * second, 8 * second, 8 * second} {
-		if i > 0 {
-			first = waiter(t, q, "")
+	for _, bound := range []time.Duration{2 * second, 4 * second, 8 * second, 8 * second} {
+		if told(notices) {
+			t.Error("there is a notice too early")
 		}
 		now = now.Add(nap)
-		nap, _ = q.poller.round(now)
-		if why := soon(t, first); why != wakeup.Probed {
-			t.Errorf("woken because of %d; want a probe", why)
+		if nap, _ = q.poller.round(now); !told(notices) {
+			t.Error("there is no notice")
 		}
-		if q.waiting.Len() != 0 {
-			t.Error("one more waits")
-		}
-		// Nobody is left, so the goroutine has chosen the time for who comes next.
 		within("later", nap, bound)
 	}
-	waiter(t, q, "")
-	q.found("", wakeup.Arrived)
+	q.poller.expect()
 	nap, _ = q.poller.round(now)
 	within("after something was found", nap, second)
 }
 
-// However long it was idle: when the first fetch waits the time runs from then on.
+// However long it was idle: when somebody subscribes the time runs from then on.
 func TestPollingBeginsWithWaiting(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 8*second)
 	now := time.Now()
 	q.poller.round(now)
-	reasons := waiter(t, q, "")
-	if nap, ok := q.poller.round(now.Add(time.Hour)); !ok || nap < second/2 {
-		t.Errorf("the next look is in %v, %v", nap, ok)
-	}
-	select {
-	case <-reasons:
-		t.Error("the fetch was woken at once")
-	default:
+	notices := subscriber(t, q)
+	if nap, ok := q.poller.round(now.Add(time.Hour)); !ok || nap < second/2 || told(notices) {
+		t.Errorf("the next poll is in %v, %v, or was at once", nap, ok)
 	}
 }
 
 func TestNeverPolls(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 0)
-	waiter(t, q, "")
+	subscriber(t, q)
 	if nap, ok := q.poller.round(time.Now()); ok {
-		t.Errorf("the next look is in %v; want none", nap)
+		t.Errorf("the next poll is in %v; want none", nap)
 	}
 }
 
-// A noted delay wakes a fetch when it has passed, and not before.
+// There is a notice when a noted delay has passed, and not before.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	q := quiet(second, 0)
-	a := waiter(t, q, "")
+	notices := subscriber(t, q)
 	begin := time.Now()
 	q.note(3 * time.Hour)
 	q.note(time.Hour)
@@ -216,12 +147,11 @@ func TestNotes(t *testing.T) {
 	if !ok || nap < time.Hour || nap > time.Hour+end.Sub(begin) {
 		t.Fatalf("the next round is in %v, %v; want one hour", nap, ok)
 	}
-	if q.waiting.Len() != 1 {
-		t.Fatal("woken too early")
+	if told(notices) {
+		t.Fatal("there is a notice too early")
 	}
-	nap, _ = q.poller.round(end.Add(2 * time.Hour))
-	if why := soon(t, a); why != wakeup.Signalled {
-		t.Errorf("woken because of %d; want a signal", why)
+	if nap, _ = q.poller.round(end.Add(2 * time.Hour)); !told(notices) {
+		t.Error("there is no notice")
 	}
 	if nap < time.Hour-second || nap > time.Hour {
 		t.Errorf("the next round is in %v; want one hour: two delays have passed", nap)
@@ -264,12 +194,12 @@ func TestMomentsComeInOrder(t *testing.T) {
 func TestDeafQueue(t *testing.T) {
 	t.Parallel()
 	q := &newPoller(Options{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true}).instances
-	waiter(t, q, "")
+	notices := subscriber(t, q)
 	q.signal(1)
 	q.note(0)
 	q.poller.round(time.Now())
-	if q.waiting.Len() != 1 {
-		t.Error("the fetch was woken by what the process did")
+	if told(notices) {
+		t.Error("there is a notice of what the process did")
 	}
 }
 
@@ -285,74 +215,8 @@ func bare(t *testing.T, options Options) *Store {
 	return s
 }
 
-// piles is a database as other processes fill it: so much is there to be found.
-type piles struct{ left, looks atomic.Int64 }
-
-func (p *piles) look(context.Context) (*int, error) {
-	p.looks.Add(1)
-	for {
-		n := p.left.Load()
-		if n == 0 {
-			return nil, nil
-		}
-		if p.left.CompareAndSwap(n, n-1) {
-			return new(1), nil
-		}
-	}
-}
-
-// What other processes enqueue is found by polling, and once one fetch has found
-// something, by all of them, long before it would be the turn of each.
-func TestPollFindsWhatOthersEnqueue(t *testing.T) {
-	t.Parallel()
-	s := bare(t, Options{MinPollInterval: millisecond, MaxPollInterval: millisecond})
-	const n = 50
-	var p piles
-	var group sync.WaitGroup
-	for range n {
-		group.Go(func() {
-			if found, err := poll(t.Context(), s, s.instances, "fetch", "", long, p.look); found == nil || err != nil {
-				t.Errorf("found %v, %v", found, err)
-			}
-		})
-	}
-	waitFor(t, s.instances, n)
-	p.left.Store(n)
-	group.Wait()
-}
-
-// The fetches of one kind take turns; each kind looks.
-func TestPollLooksForEachKind(t *testing.T) {
-	t.Parallel()
-	s := bare(t, Options{MinPollInterval: millisecond, MaxPollInterval: millisecond})
-	var never, p piles
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	for range 20 {
-		group.Go(func() { _, _ = poll(ctx, s, s.activities, "fetch", "never", long, never.look) })
-	}
-	waitFor(t, s.activities, 20)
-	p.left.Store(1)
-	found := make(chan *int, 1)
-	// It arrives before there is anything, so that only a probe can wake it.
-	p.left.Store(0)
-	group.Go(func() {
-		got, _ := poll(ctx, s, s.activities, "fetch", "other", long, p.look)
-		found <- got
-	})
-	for p.looks.Load() == 0 {
-		time.Sleep(millisecond)
-	}
-	p.left.Store(1)
-	if soon(t, found) == nil {
-		t.Error("found nothing")
-	}
-	cancel()
-	group.Wait()
-}
-
-// What this process enqueues is found at once, and delays when they end.
-func TestPollFindsWhatThisProcessDoes(t *testing.T) {
+// There is a notice of what this process enqueues at once, and of delays when they end.
+func TestNoticesOfWhatThisProcessDoes(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(s *Store){
 		"a message":  func(s *Store) { s.signalInstances(1) },
@@ -363,63 +227,27 @@ func TestPollFindsWhatThisProcessDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := bare(t, Options{MaxPollInterval: Never})
-			var p piles
-			found := make(chan *int, 1)
-			go func() {
-				got, _ := poll(t.Context(), s, s.instances, "fetch", "", long, p.look)
-				found <- got
-			}()
-			waitFor(t, s.instances, 1)
-			p.left.Store(1)
+			notices := subscriber(t, s.instances)
 			do(s)
-			if soon(t, found) == nil {
-				t.Error("found nothing")
-			}
+			soon(t, notices)
 		})
 	}
 }
 
-// Many idle fetches cost as many looks as one.
-func TestIdleFetchesTakeTurns(t *testing.T) {
+// Who waits for notices hears of the end of the store, and learns of it by a call.
+func TestNoticesEndWithTheStore(t *testing.T) {
 	t.Parallel()
-	s := bare(t, Options{MinPollInterval: time.Hour, MaxPollInterval: time.Hour})
-	ctx, cancel := context.WithCancel(t.Context())
-	var p piles
-	var group sync.WaitGroup
-	const n = 100
-	for range n {
-		group.Go(func() { _, _ = poll(ctx, s, s.instances, "fetch", "", long, p.look) })
-	}
-	waitFor(t, s.instances, n)
-	for range 5 {
-		before := p.looks.Load()
-		s.instances.waiting.Probe()
-		for p.looks.Load() == before {
-			time.Sleep(millisecond)
-		}
-		waitFor(t, s.instances, n)
-	}
-	if got := p.looks.Load(); got != n+5 {
-		t.Errorf("%d looks for the arrival of %d fetches and 5 probes", got, n)
-	}
-	cancel()
-	group.Wait()
-}
-
-func TestPollEndsWithTheStore(t *testing.T) {
-	t.Parallel()
-	s := bare(t, Options{})
-	go func() {
-		waitFor(t, s.instances, 1)
-		_ = s.Close()
-	}()
-	var p piles
-	_, err := poll(t.Context(), s, s.instances, "fetch", "", long, p.look)
+	s := bare(t, Options{MaxPollInterval: Never})
+	turns, activities, stop := s.WorkReady()
+	defer stop()
+	<-turns
+	<-activities
+	go func() { _ = s.Close() }()
+	soon(t, turns)
+	soon(t, activities)
+	_, err := s.Claim(t.Context(), provider.ClaimParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: long}})
 	if !errors.Is(err, provider.ErrClosed) || provider.IsRetryable(err) {
 		t.Errorf("error %v; want a permanent %v", err, provider.ErrClosed)
-	}
-	if _, err := poll(t.Context(), s, s.instances, "fetch", "", long, p.look); !errors.Is(err, provider.ErrClosed) {
-		t.Errorf("error %v of a closed store; want %v", err, provider.ErrClosed)
 	}
 }
 
@@ -427,22 +255,14 @@ func TestPollEndsWithTheStore(t *testing.T) {
 func TestOnePollServesBothQueues(t *testing.T) {
 	t.Parallel()
 	p := newPoller(Options{MinPollInterval: second, MaxPollInterval: 8 * second})
-	notices := make([]<-chan struct{}, 0, 2)
-	for _, q := range p.queues() {
-		c, stop := q.waiting.Subscribe()
-		defer stop()
-		<-c // that of the subscription
-		notices = append(notices, c)
-	}
+	notices := []<-chan struct{}{subscriber(t, &p.instances), subscriber(t, &p.activities)}
 	now := time.Now()
 	nap, _ := p.round(now)
 	for range 5 {
 		now = now.Add(nap)
 		nap, _ = p.round(now)
 		for i, c := range notices {
-			select {
-			case <-c:
-			default:
+			if !told(c) {
 				t.Errorf("no notice for queue %d", i)
 			}
 		}
@@ -465,15 +285,7 @@ func TestPollsAreFrequentAfterATransaction(t *testing.T) {
 	s.poller.mu.Lock()
 	s.poller.interval = time.Hour
 	s.poller.mu.Unlock()
-	found := make(chan *provider.FetchedOrchestration, 1)
-	go func() {
-		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: long, PollTimeout: long})
-		if err != nil {
-			t.Error(err)
-		}
-		found <- turn
-	}()
-	waitFor(t, s.instances, 1)
+	notices := subscriber(t, s.instances)
 	tx, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -484,7 +296,5 @@ func TestPollsAreFrequentAfterATransaction(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Error(err)
 	}
-	if soon(t, found) == nil {
-		t.Error("found nothing")
-	}
+	soon(t, notices)
 }

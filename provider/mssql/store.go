@@ -33,7 +33,7 @@ type Store struct {
 	log     *slog.Logger
 	retries retries
 
-	// poller wakes the fetches that wait for something to do, in the queues instances and activities.
+	// poller tells the subscribers of the queues instances and activities when there may be work.
 	poller                *poller
 	instances, activities *queue
 	// changes are the clients that wait for an instance.
@@ -79,7 +79,7 @@ func (*Store) Version() string { return Version }
 // Schema returns the name of the schema that the store uses.
 func (s *Store) Schema() string { return s.schema }
 
-// Close ends waiting fetches, lets calls in progress finish, and closes the
+// Close lets calls in progress finish, and closes the
 // connections, unless they belong to the caller of [New]. Calls made after it, and the
 // waits it ended, return [provider.ErrClosed]. Closing twice is allowed and returns the
 // same error.

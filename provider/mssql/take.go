@@ -11,7 +11,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
-	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // opTake labels errors of the taking that are neither fetch's.
@@ -122,7 +121,7 @@ func (s *Store) AckWorkAndClaim(
 	return outcomes, taken, nil
 }
 
-// WorkReady implements [provider.Store]. It polls for work of other processes as a waiting fetch does, see
+// WorkReady implements [provider.Store]. It polls for work of other processes, see
 // [Options].MinPollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.waiting.Subscribe()
@@ -252,11 +251,8 @@ func (s *Store) takeWith(
 		return provider.Claimed{}, err
 	}
 	taken := s.opened(ctx, k, rows, token, began)
-	if taken.Turn != nil {
-		s.instances.found("", wakeup.Arrived)
-	}
-	if len(taken.Work) > 0 {
-		s.activities.found("", wakeup.Arrived)
+	if taken.Turn != nil || len(taken.Work) > 0 {
+		s.poller.expect()
 	}
 	if taken.Err == nil && rows.FailureReturned {
 		taken.Err = s.unlessTakenAgain(ctx, k, &taken, rows.Failure)

@@ -16,9 +16,9 @@ import (
 // opFetchWork labels the fetch's errors.
 const opFetchWork = "fetch_work_item"
 
-// FetchWorkItem implements [provider.Provider]. It honours PollTimeout, as [Store.FetchOrchestrationItem] does. When
-// ctx ends or the connection is lost while an activity is being locked, it gives the lock and the attempt back in the
-// same way. A session that it claimed stays claimed until its lease ends.
+// FetchWorkItem implements [provider.Provider]. It answers at once, as [Store.FetchOrchestrationItem] does. When ctx
+// ends or the connection is lost while an activity is being locked, it gives the lock and the attempt back in the same
+// way. A session that it claimed stays claimed until its lease ends.
 //
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session
 // owner without a name, or an UnknownFor that is negative, and trouble with the database.
@@ -27,14 +27,10 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 	if err != nil {
 		return nil, err
 	}
-	if f.code.unknownMs > 0 {
-		return s.lockWork(ctx, f)
-	}
-	if params.Tags.Mode() == provider.TagNone {
+	if f.code.unknownMs == 0 && params.Tags.Mode() == provider.TagNone {
 		return nil, nil
 	}
-	return poll(ctx, s, s.activities, opFetchWork, f.kind, params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, f) })
+	return s.lockWork(ctx, f)
 }
 
 // workFetch is what a fetch is looking for, checked and encoded.

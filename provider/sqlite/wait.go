@@ -17,9 +17,7 @@ func poll[T any](
 	look func(woken bool) (*T, int64, error),
 ) (*T, error) {
 	fetch := wakeup.Fetch{Operation: operation, Timeout: timeout, Closing: s.calls.Closing(), Closed: columns.Closed}
-	return wakeup.Poll(ctx, list, fetch, func(why wakeup.Reason) (*T, int64, error) {
-		return look(why != wakeup.Arrived)
-	})
+	return wakeup.Poll(ctx, list, fetch, look)
 }
 
 // waitToTake is takeWith for a Claim that may wait for so long if it finds nothing: for a notice that there may be

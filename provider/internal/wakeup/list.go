@@ -38,27 +38,11 @@ func NewList(changed func()) *List {
 	return &List{changed: changed}
 }
 
-// Reason says why a fetch looks.
-type Reason int
-
-// The reasons. Any but Arrived means that the fetch had looked before, found nothing
-// and waited.
-const (
-	// Arrived is a fetch's first look.
-	Arrived Reason = iota
-	// Signalled is a look because there is something, as far as the process knows.
-	Signalled
-	// Probed is a look because time has passed, see [List.Probe].
-	Probed
-)
-
 // waiter is one waiting fetch.
 type waiter struct {
 	// looked is the number of signals the fetch had seen when it last looked.
 	looked uint64
-	// kind is the same for fetches that would find the same.
-	kind  string
-	woken chan Reason
+	woken  chan struct{}
 }
 
 // ticket tells whether anything came between looking and waiting.
@@ -75,12 +59,12 @@ func (l *List) ticket() ticket {
 
 // wait registers a fetch that took the ticket and then found nothing. wakeAt is
 // when there will be something as far as it has seen.
-func (l *List) wait(t ticket, kind string, wakeAt int64) *waiter {
-	w := &waiter{looked: t.signals, kind: kind, woken: make(chan Reason, 1)}
+func (l *List) wait(t ticket, wakeAt int64) *waiter {
+	w := &waiter{looked: t.signals, woken: make(chan struct{}, 1)}
 	l.mu.Lock()
 	if l.signals != t.signals || l.forgotten != t.forgotten {
 		// Something came between looking and waiting.
-		w.woken <- Signalled
+		w.woken <- struct{}{}
 		l.mu.Unlock()
 		return w
 	}
@@ -147,46 +131,12 @@ func (l *List) Signal(n int) {
 	l.signals++
 	l.notice()
 	for range min(n, len(l.waiters)) {
-		l.wake(0, Signalled)
+		l.wake(0)
 	}
 }
 
 // SignalAll wakes everybody: how much has changed is not known.
 func (l *List) SignalAll() { l.Signal(int(^uint(0) >> 1)) }
-
-// Probe wakes, of each kind of fetch, the one that has waited longest, to see whether
-// there is something that nobody has announced. A fetch that finds nothing then wakes
-// nobody else, unlike after a signal.
-func (l *List) Probe() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.notice()
-	probed := map[string]bool{}
-	for i := 0; i < len(l.waiters); {
-		kind := l.waiters[i].kind
-		if probed[kind] {
-			i++
-			continue
-		}
-		probed[kind] = true
-		l.wake(i, Probed)
-	}
-}
-
-// ProbeKind wakes up to n more fetches of the kind: one that was woken by a probe has
-// found something, so others may as well.
-func (l *List) ProbeKind(kind string, n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := 0; i < len(l.waiters) && n > 0; {
-		if l.waiters[i].kind != kind {
-			i++
-			continue
-		}
-		n--
-		l.wake(i, Probed)
-	}
-}
 
 // Watched reports whether anybody waits or subscribes.
 func (l *List) Watched() bool {
@@ -212,7 +162,7 @@ func (l *List) passOn() {
 func (l *List) passOnLocked() {
 	for i, w := range l.waiters {
 		if w.looked < l.signals {
-			l.wake(i, Signalled)
+			l.wake(i)
 			return
 		}
 	}
@@ -220,8 +170,8 @@ func (l *List) passOnLocked() {
 
 // wake takes waiter i off the list and wakes it. The caller holds the lock. Nobody but
 // this sends to a waiter on the list, so there is room.
-func (l *List) wake(i int, reason Reason) {
-	l.waiters[i].woken <- reason
+func (l *List) wake(i int) {
+	l.waiters[i].woken <- struct{}{}
 	l.remove(i)
 }
 

@@ -5,7 +5,7 @@ import "testing"
 func TestSignalWakesInOrderOfArrival(t *testing.T) {
 	t.Parallel()
 	l := NewList(nil)
-	a, b, c := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
 	l.Signal(2)
 	if !a.isWoken() || !b.isWoken() || c.isWoken() {
 		t.Errorf("woken: %v %v %v; want the first two", a.isWoken(), b.isWoken(), c.isWoken())
@@ -22,7 +22,7 @@ func TestSignalBeforeWaiting(t *testing.T) {
 	l := NewList(nil)
 	ticket := l.ticket()
 	l.Signal(1)
-	if !l.wait(ticket, "", 0).isWoken() {
+	if !l.wait(ticket, 0).isWoken() {
 		t.Error("the fetch sleeps although something came after it had looked")
 	}
 }
@@ -34,14 +34,14 @@ func TestTimeNotedBeforeWaiting(t *testing.T) {
 	l := NewList(nil)
 	looked := l.ticket()
 	l.Note(150)
-	if !l.wait(looked, "", 0).isWoken() {
+	if !l.wait(looked, 0).isWoken() {
 		t.Error("the fetch sleeps past a time noted after it had looked")
 	}
-	other := l.wait(l.ticket(), "", 0)
+	other := l.wait(l.ticket(), 0)
 	looked = l.ticket()
 	l.Note(150)
 	l.leave(other)
-	if !l.wait(looked, "", 0).isWoken() {
+	if !l.wait(looked, 0).isWoken() {
 		t.Error("the fetch sleeps past a time that another fetch took with it")
 	}
 }
@@ -50,10 +50,10 @@ func TestTimeNotedBeforeWaiting(t *testing.T) {
 func TestPassOn(t *testing.T) {
 	t.Parallel()
 	l := NewList(nil)
-	a, b := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	a, b := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
 	l.Signal(1)
 	l.passOn() // a, which waits again
-	a2 := l.wait(l.ticket(), "", 0)
+	a2 := l.wait(l.ticket(), 0)
 	if !a.isWoken() || !b.isWoken() {
 		t.Fatal("the signal was not passed on")
 	}
@@ -67,7 +67,7 @@ func TestPassOn(t *testing.T) {
 func TestLeavePassesOn(t *testing.T) {
 	t.Parallel()
 	l := NewList(nil)
-	a, b, c := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
 	l.leave(b)
 	l.Signal(1)
 	l.leave(a)
@@ -83,7 +83,7 @@ func TestDue(t *testing.T) {
 	if at, waiting := l.Due(100); at != 0 || waiting {
 		t.Errorf("an empty list is due at %d, waiting %v", at, waiting)
 	}
-	a := l.wait(l.ticket(), "", 200)
+	a := l.wait(l.ticket(), 200)
 	l.Note(300)
 	l.Note(150)
 	if at, waiting := l.Due(100); at != 150 || !waiting || a.isWoken() {
@@ -92,48 +92,6 @@ func TestDue(t *testing.T) {
 	l.Due(150)
 	if !a.isWoken() {
 		t.Error("the time came and nobody was woken")
-	}
-}
-
-// A probe wakes one of each kind, whoever has waited longest, and finding nothing then
-// wakes nobody.
-func TestProbeWakesOneOfEachKind(t *testing.T) {
-	t.Parallel()
-	l := NewList(nil)
-	a1, b1 := l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "b", 0)
-	a2, b2 := l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "b", 0)
-	l.Probe()
-	if !a1.isWoken() || !b1.isWoken() || a2.isWoken() || b2.isWoken() {
-		t.Fatalf("woken: %v %v %v %v; want the first of each kind", a1.isWoken(), b1.isWoken(), a2.isWoken(), b2.isWoken())
-	}
-	if why := <-a1.woken; why != Probed {
-		t.Errorf("woken because of %d; want %d", why, Probed)
-	}
-	l.passOn()
-	if a2.isWoken() || b2.isWoken() {
-		t.Error("a probe was passed on")
-	}
-	// The one that was woken has come back and stands behind the others.
-	a3 := l.wait(l.ticket(), "a", 0)
-	l.Probe()
-	if !a2.isWoken() || a3.isWoken() {
-		t.Errorf("woken: %v %v; want fetches of a kind to take turns", a2.isWoken(), a3.isWoken())
-	}
-}
-
-func TestProbeKindWakesSomeOfOneKind(t *testing.T) {
-	t.Parallel()
-	l := NewList(nil)
-	b := l.wait(l.ticket(), "b", 0)
-	a := []*waiter{l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "a", 0)}
-	l.ProbeKind("a", 2)
-	if !a[0].isWoken() || !a[1].isWoken() || a[2].isWoken() || b.isWoken() {
-		t.Errorf("woken: %v %v %v and %v of another kind; want the first two",
-			a[0].isWoken(), a[1].isWoken(), a[2].isWoken(), b.isWoken())
-	}
-	l.ProbeKind("a", 2)
-	if !a[2].isWoken() || l.Len() != 1 {
-		t.Errorf("%d are left; want the one of another kind", l.Len())
 	}
 }
 
@@ -147,11 +105,11 @@ func TestChangedTellsOfTheFirstWaiterAndOfEarlierTimes(t *testing.T) {
 		do   func()
 		want int
 	}{
-		{func() { l.wait(l.ticket(), "", 0) }, 1},
-		{func() { l.wait(l.ticket(), "", 0) }, 1},
+		{func() { l.wait(l.ticket(), 0) }, 1},
+		{func() { l.wait(l.ticket(), 0) }, 1},
 		{func() { l.Note(200) }, 2},
 		{func() { l.Note(300) }, 2},
-		{func() { l.wait(l.ticket(), "", 100) }, 3},
+		{func() { l.wait(l.ticket(), 100) }, 3},
 	} {
 		step.do()
 		if told != step.want {
@@ -173,11 +131,10 @@ func TestSubscribe(t *testing.T) {
 		t.Fatalf("changed was called %d times, and there are %d notices; want 1 and 1", told, len(notices))
 	}
 	<-notices
-	w := l.wait(l.ticket(), "", 0)
+	w := l.wait(l.ticket(), 0)
 	for name, announce := range map[string]func(){
 		"a signal":      func() { l.Signal(1) },
 		"several":       func() { l.Signal(1); l.SignalAll() },
-		"a probe":       l.Probe,
 		"a time's come": func() { l.Note(100); l.Due(100) },
 	} {
 		announce()

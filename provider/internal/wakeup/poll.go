@@ -11,8 +11,6 @@ import (
 type Fetch struct {
 	// Operation labels errors.
 	Operation string
-	// Kind is the same for fetches that would find the same; see [List.Probe].
-	Kind string
 	// Timeout is how long it waits for something to find. 0 or less looks once.
 	Timeout time.Duration
 	// Closing is closed when the store closes. A wait then ends with Closed.
@@ -22,35 +20,36 @@ type Fetch struct {
 }
 
 // Poll calls look until it finds something, fails, or the timeout has passed, which is
-// no error. look is told why it is called; it returns the time, in milliseconds on the
-// store's clock, from which it is worth looking again, 0 for unknown.
+// no error. look is told whether the fetch was woken, after it had looked in vain. It
+// returns the time, in milliseconds on the store's clock, from which it is worth looking
+// again, 0 for unknown.
 //
 // Errors: look's; a [provider.ContextError] when ctx ends; f.Closed's.
 func Poll[T any](
-	ctx context.Context, list *List, f Fetch, look func(why Reason) (*T, int64, error),
+	ctx context.Context, list *List, f Fetch, look func(woken bool) (*T, int64, error),
 ) (*T, error) {
 	if f.Timeout <= 0 {
-		found, _, err := look(Arrived)
+		found, _, err := look(false)
 		return found, err
 	}
 	timer := time.NewTimer(f.Timeout)
 	defer timer.Stop()
-	for why := Arrived; ; {
+	for woken := false; ; woken = true {
 		ticket := list.ticket()
-		found, wakeAt, err := look(why)
+		found, wakeAt, err := look(woken)
 		if found != nil || err != nil {
 			list.Note(wakeAt)
-			if err != nil && why != Arrived {
+			if err != nil && woken {
 				list.passOn()
 			}
 			return found, err
 		}
-		if why != Arrived {
+		if woken {
 			list.passOn()
 		}
-		w := list.wait(ticket, f.Kind, wakeAt)
+		w := list.wait(ticket, wakeAt)
 		select {
-		case why = <-w.woken:
+		case <-w.woken:
 		case <-timer.C:
 			list.leave(w)
 			return nil, nil

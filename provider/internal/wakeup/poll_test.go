@@ -23,16 +23,16 @@ func patient(closing <-chan struct{}) Fetch {
 	return Fetch{Operation: "fetch", Timeout: long, Closing: closing, Closed: func(string) error { return errClosed }}
 }
 
-// script is a look that finds what is there, and tells why it was called.
+// script is a look that finds what is there, and tells each time whether it was woken.
 type script struct {
-	work atomic.Int64
-	mu   sync.Mutex
-	why  []Reason
+	work  atomic.Int64
+	mu    sync.Mutex
+	woken []bool
 }
 
-func (s *script) look(why Reason) (*int, int64, error) {
+func (s *script) look(woken bool) (*int, int64, error) {
 	s.mu.Lock()
-	s.why = append(s.why, why)
+	s.woken = append(s.woken, woken)
 	s.mu.Unlock()
 	if s.work.Add(-1) >= 0 {
 		return new(1), 0, nil
@@ -41,10 +41,10 @@ func (s *script) look(why Reason) (*int, int64, error) {
 	return nil, 0, nil
 }
 
-func (s *script) reasons() []Reason {
+func (s *script) looks() []bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.why
+	return s.woken
 }
 
 // waitFor waits until n fetches sleep.
@@ -62,37 +62,26 @@ func TestPollWithoutTimeoutLooksOnce(t *testing.T) {
 	t.Parallel()
 	var s script
 	found, err := Poll(t.Context(), NewList(nil), Fetch{}, s.look)
-	if found != nil || err != nil || len(s.reasons()) != 1 {
-		t.Errorf("found %v, %v after %d looks; want nothing after one", found, err, len(s.reasons()))
+	if found != nil || err != nil || len(s.looks()) != 1 {
+		t.Errorf("found %v, %v after %d looks; want nothing after one", found, err, len(s.looks()))
 	}
 }
 
 func TestPollFindsWhatIsAnnounced(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		announce func(*List)
-		want     Reason
-	}{
-		"by a signal": {func(l *List) { l.Signal(1) }, Signalled},
-		"by a probe":  {func(l *List) { l.Probe() }, Probed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var s script
-			l := NewList(nil)
-			go func() {
-				waitFor(t, l, 1)
-				s.work.Store(1)
-				c.announce(l)
-			}()
-			found, err := Poll(t.Context(), l, patient(nil), s.look)
-			if found == nil || err != nil {
-				t.Fatalf("found %v, %v", found, err)
-			}
-			if why := s.reasons(); len(why) != 2 || why[0] != Arrived || why[1] != c.want {
-				t.Errorf("looked because of %v; want %v", why, []Reason{Arrived, c.want})
-			}
-		})
+	var s script
+	l := NewList(nil)
+	go func() {
+		waitFor(t, l, 1)
+		s.work.Store(1)
+		l.Signal(1)
+	}()
+	found, err := Poll(t.Context(), l, patient(nil), s.look)
+	if found == nil || err != nil {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	if woken := s.looks(); len(woken) != 2 || woken[0] || !woken[1] {
+		t.Errorf("woken before the looks: %v; want false, true", woken)
 	}
 }
 
@@ -103,7 +92,7 @@ func TestPollPassesOnWhatItCannotUse(t *testing.T) {
 	failed := make(chan error)
 	go func() {
 		looks := 0
-		_, err := Poll(t.Context(), l, patient(nil), func(Reason) (*int, int64, error) {
+		_, err := Poll(t.Context(), l, patient(nil), func(bool) (*int, int64, error) {
 			if looks++; looks > 1 {
 				return nil, 0, errTrouble
 			}
