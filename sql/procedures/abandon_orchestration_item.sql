@@ -23,25 +23,23 @@ AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCK_TIMEOUT 1000;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @code_id INT, @claimed_at BIGINT, @unnamed BIT;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @code_id INT, @claimed_at BIGINT, @claimed_to BIGINT, @unnamed BIT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
     UPDATE b
-    SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, unnamed = 0, holder = NULL, head_id = NULL, wake_at = NULL,
-        @claimed_at = b.claimed_at, @unnamed = b.unnamed, @code_id = b.code_id
+    SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, claimed_to = NULL, unnamed = 0, holder = NULL, head_id = NULL, wake_at = NULL,
+        @claimed_at = b.claimed_at, @claimed_to = b.claimed_to, @unnamed = b.unnamed, @code_id = b.code_id
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
-    IF @now <= @claimed_at
-        SET @now = @claimed_at + 1;
     IF @unnamed = 1 AND EXISTS (SELECT 1 FROM duroxide.known_codes(0, @now - 604800000) AS k WHERE k.code_id = @code_id)
         SET @give_back = 1;
     IF @give_back = 0
-        EXEC duroxide.count_attempt @instance_id = @instance_id, @claimed_at = @claimed_at, @unnamed = @unnamed;
+        EXEC duroxide.count_attempt @instance_id = @instance_id, @claimed_at = @claimed_at, @claimed_to = @claimed_to, @unnamed = @unnamed;
     IF @delay_ms > 0 OR @misfit IS NOT NULL
         UPDATE q
         SET visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,
@@ -51,6 +49,7 @@ BEGIN TRY
         INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.kind = k.kind
         WHERE q.instance_id = @instance_id
           AND q.visible_at <= @claimed_at
+          AND q.id <= @claimed_to
         OPTION (KEEPFIXED PLAN);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 

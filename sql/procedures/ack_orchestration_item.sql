@@ -74,7 +74,7 @@ SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1, @codes duroxide.code_list_v1;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @version_id INT, @code_id INT,
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT, @version_id INT, @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @waiting BIT = 0, @queued BIT = 0,
     @others BIT = CASE WHEN EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id) THEN 1 ELSE 0 END,
     @all_queues BIT = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
@@ -121,8 +121,8 @@ BEGIN TRY
         EXEC duroxide.lock_inboxes @instances = @targets;
     END;
     UPDATE b
-    SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, unnamed = 0, holder = NULL, head_id = NULL, wake_at = NULL,
-        @claimed_at = b.claimed_at
+    SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, claimed_to = NULL, unnamed = 0, holder = NULL, head_id = NULL, wake_at = NULL,
+        @claimed_at = b.claimed_at, @claimed_to = b.claimed_to
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
@@ -131,18 +131,15 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;
-    -- What came during the lease is visible now, even if it came in the millisecond of the claim.
-    IF @now <= @claimed_at
-        SET @now = @claimed_at + 1;
-
     -- Messages: those of the turn go, new ones come.
     IF @peeked = 1
-        EXEC duroxide.leave_messages @instance_id = @instance_id, @claimed_at = @claimed_at, @queues = @queues;
+        EXEC duroxide.leave_messages @instance_id = @instance_id, @claimed_at = @claimed_at, @claimed_to = @claimed_to, @queues = @queues;
     DELETE q
     FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.kind = k.kind
     WHERE q.instance_id = @instance_id
       AND q.visible_at <= @claimed_at
+      AND q.id <= @claimed_to
       AND (@peeked = 0 OR k.kind < 4)
     OPTION (KEEPFIXED PLAN);
     IF @drop_timers = 1

@@ -31,7 +31,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
     @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @messages BIGINT,
     @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT,
-    @claimed_at BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_unnamed BIT;
+    @claimed_to BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_to BIGINT, @lost_unnamed BIT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
     @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @ready_by = @now - CASE c.cancelled WHEN 1 THEN 0 ELSE c.unknown_ms END, @known_id = k.id
@@ -133,9 +133,34 @@ BEGIN
     BEGIN TRANSACTION;
     UPDATE b
     SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms,
-        claimed_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, unnamed = @unnamed, holder = @holder,
-        @claimed_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, @lost_token = b.lock_token, @lost_at = b.claimed_at, @lost_unnamed = b.unnamed
+        claimed_at = @now, claimed_to = m.last_id, unnamed = @unnamed, holder = @holder,
+        @claimed_to = m.last_id, @lost_token = b.lock_token, @lost_at = b.claimed_at, @lost_to = b.claimed_to, @lost_unnamed = b.unnamed
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
+    CROSS APPLY (
+        SELECT MAX(n.id) AS last_id
+        FROM (
+            SELECT q.id
+            FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
+            WHERE q.instance_id = b.instance_id
+              AND q.visible_at <= @now
+            UNION ALL
+            SELECT h.id
+            FROM duroxide.orchestrator_queue AS h WITH (INDEX (ix_orchestrator_queue_held))
+            WHERE h.instance_id = b.instance_id
+              AND h.misfit_at IS NOT NULL
+            UNION ALL
+            SELECT w.id
+            FROM (
+                SELECT TOP (1) q.id
+                FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
+                WHERE q.instance_id = b.instance_id
+                  AND q.kind = 4
+                  AND q.visible_at <= @now
+                ORDER BY q.visible_at DESC, q.id DESC
+            ) AS w
+        ) AS n
+    ) AS m
     WHERE b.instance_id = @candidate
       AND b.code_id = @code_id
       AND b.version_id = @version_id
@@ -144,26 +169,27 @@ BEGIN
     IF @@ROWCOUNT = 1
     BEGIN
         IF @lost_token IS NOT NULL
-            EXEC duroxide.count_attempt @instance_id = @candidate, @claimed_at = @lost_at, @unnamed = @lost_unnamed;
+            EXEC duroxide.count_attempt @instance_id = @candidate, @claimed_at = @lost_at, @claimed_to = @lost_to, @unnamed = @lost_unnamed;
         -- What came since the hold does not overtake what is held.
         UPDATE q
-        SET visible_at = @claimed_at
+        SET visible_at = @now
         FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
         WHERE q.instance_id = @candidate
           AND q.misfit_at IS NOT NULL
-          AND q.visible_at > @claimed_at
+          AND q.visible_at > @now
         OPTION (KEEPFIXED PLAN);
         -- It has a visible message, which starts it if it has no row yet.
         SELECT TOP (1) @instance_id = @candidate
         FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
         INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
         WHERE q.instance_id = @candidate
-          AND q.visible_at <= @claimed_at
+          AND q.visible_at <= @now
+          AND q.id <= @claimed_to
           AND (k.kind IN (1, 2) OR EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) WHERE i.instance_id = @candidate))
         OPTION (KEEPFIXED PLAN);
         IF @instance_id IS NULL
         BEGIN
-            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @claimed_at, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
+            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @now, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
             IF @messages > 0
                 INSERT INTO @dropped (instance_id, messages)
                 VALUES (@candidate, @messages);

@@ -60,7 +60,7 @@ WHERE instance_id = @candidate
   )
 OPTION (KEEPFIXED PLAN);
 UPDATE b
-SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, unnamed = 0, holder = NULL, wake_at = NULL
+SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, claimed_to = NULL, unnamed = 0, holder = NULL, wake_at = NULL
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
 WHERE instance_id = @candidate
 OPTION (KEEPFIXED PLAN);

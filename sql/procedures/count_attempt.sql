@@ -3,7 +3,8 @@
 -- Helper of: abandon_orchestration_item, claim_turn.
 -- Transaction: the caller's, which has locked the inbox.
 -- Parameters:
---   @claimed_at  when the turn was claimed: it had the messages that were visible then
+--   @claimed_at, @claimed_to
+--                when the turn was claimed, and its last message
 --   @unnamed     1 if the claim named no code. One that did takes off the attempts of those that did not
 -- Locks: orchestrator_queue (the messages, by the primary key).
 --
@@ -11,6 +12,7 @@
 CREATE OR ALTER PROCEDURE duroxide.count_attempt
     @instance_id NVARCHAR(400),
     @claimed_at  BIGINT,
+    @claimed_to  BIGINT,
     @unnamed     BIT
 AS
 UPDATE q
@@ -20,4 +22,5 @@ FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.kind = k.kind
 WHERE q.instance_id = @instance_id
   AND q.visible_at <= @claimed_at
+  AND q.id <= @claimed_to
 OPTION (KEEPFIXED PLAN);

@@ -22,7 +22,7 @@ CREATE OR ALTER PROCEDURE duroxide.end_work
 AS
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY, position INT NOT NULL, lock_token UNIQUEIDENTIFIER NOT NULL, work_item NVARCHAR(MAX) NULL);
 DECLARE @used TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL);
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @shared BIT = 0, @visible_at BIGINT;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @shared BIT = 0;
 -- A list that names an activity twice fails here.
 INSERT INTO @work (id, position, lock_token, work_item)
 SELECT a.id, a.position, a.lock_token, a.work_item
@@ -32,9 +32,9 @@ WHERE a.position = @position
 BEGIN TRANSACTION;
 IF @instance_id IS NOT NULL
 BEGIN
-    EXEC duroxide.join_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT, @visible_at = @visible_at OUTPUT;
+    EXEC duroxide.join_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-    SELECT @instance_id, 3, w.work_item, @visible_at, @now
+    SELECT @instance_id, 3, w.work_item, @now, @now
     FROM @work AS w
     ORDER BY w.position;
     IF @shared = 0

@@ -34,12 +34,12 @@ IF @@TRANCOUNT > 0
 ELSE IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @visible_at BIGINT, @code_id INT;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @code_id INT;
 BEGIN TRY
     EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
-    EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;
+    EXEC duroxide.lock_inbox @instance_id = @instance_id;
     IF @queue IS NOT NULL AND (EXISTS (
         SELECT 1
         FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
@@ -55,7 +55,7 @@ BEGIN TRY
     ))
         SELECT @kind = 4, @delay_ms = 0;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)
-    VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @visible_at + @delay_ms, @now);
+    VALUES (@instance_id, @kind, @queue, @code_id, @work_item, @now + @delay_ms, @now);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

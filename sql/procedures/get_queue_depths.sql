@@ -26,7 +26,7 @@ SELECT @leased = COUNT_BIG(*)
 FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
 CROSS JOIN (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-    ON q.instance_id = b.instance_id AND q.kind = k.kind AND q.visible_at <= b.claimed_at
+    ON q.instance_id = b.instance_id AND q.kind = k.kind AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to
 WHERE b.wake_at > @now
   AND b.wake_at IS NOT NULL
   AND b.lock_token IS NOT NULL

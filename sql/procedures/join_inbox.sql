@@ -9,8 +9,6 @@
 -- Parameters:
 --   @now         the present time, in milliseconds since 1970 UTC
 --   @shared      0 on entry; 1 if the lock is shared: the caller need not compute the state of the inbox again
---   @visible_at  from when a message is visible that the caller adds: after those of the turn that
---                holds the instance
 -- Locks: inboxes, instances (the instance's rows, shared, by pk_inboxes and pk_instances), or those of
 --   lock_inbox.
 --
@@ -18,11 +16,10 @@
 CREATE OR ALTER PROCEDURE duroxide.join_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,
-    @shared      BIT OUTPUT,
-    @visible_at  BIGINT OUTPUT
+    @shared      BIT OUTPUT
 AS
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
-SELECT @shared = 1, @visible_at = CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END
+SELECT @shared = 1
 FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
 INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = b.instance_id
 WHERE b.instance_id = @instance_id
@@ -32,4 +29,4 @@ IF @shared = 1
     RETURN;
 COMMIT TRANSACTION;
 BEGIN TRANSACTION;
-EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;
+EXEC duroxide.lock_inbox @instance_id = @instance_id;

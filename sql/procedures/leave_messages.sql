@@ -4,7 +4,8 @@
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has ended the lease of the instance and so locked its inbox.
 -- Parameters:
---   @claimed_at  when the turn was claimed
+--   @claimed_at, @claimed_to
+--                when the turn was claimed, and its last message
 --   @queues      how many messages of each queue the turn has read
 -- Locks: orchestrator_queue (the messages, by the primary key).
 --
@@ -12,6 +13,7 @@
 CREATE OR ALTER PROCEDURE duroxide.leave_messages
     @instance_id NVARCHAR(400),
     @claimed_at  BIGINT,
+    @claimed_to  BIGINT,
     @queues      duroxide.queue_list_v1 READONLY
 AS
 DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
@@ -25,6 +27,7 @@ CROSS APPLY (
       AND q.queue = k.queue
       AND q.queue IS NOT NULL
       AND q.visible_at <= @claimed_at
+      AND q.id <= @claimed_to
     ORDER BY q.id
 ) AS m
 OPTION (LOOP JOIN, KEEPFIXED PLAN);
@@ -40,4 +43,5 @@ FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queu
 WHERE q.instance_id = @instance_id
   AND q.kind = 0
   AND q.visible_at <= @claimed_at
+  AND q.id <= @claimed_to
 OPTION (KEEPFIXED PLAN);

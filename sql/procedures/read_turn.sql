@@ -22,10 +22,10 @@ CREATE OR ALTER PROCEDURE duroxide.read_turn
 AS
 SET NOCOUNT, XACT_ABORT ON;
 DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
-DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @unnamed BIT, @claimed_at BIGINT,
+DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @unnamed BIT, @claimed_at BIGINT, @claimed_to BIGINT,
     @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0;
 SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
-    @claimed_at = b.claimed_at, @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
+    @claimed_at = b.claimed_at, @claimed_to = b.claimed_to, @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
 FROM @claim AS c
 INNER LOOP JOIN duroxide.inboxes AS b WITH (FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = @instance_id
 LEFT OUTER LOOP JOIN duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) ON i.instance_id = b.instance_id
@@ -55,12 +55,14 @@ FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
 WHERE q.instance_id = @instance_id
   AND q.visible_at <= @claimed_at
+  AND q.id <= @claimed_to
   AND (k.kind < 4 OR @peek = 0)
 OPTION (KEEPFIXED PLAN);
 IF @peek = 1
     INSERT INTO @messages (kind, visible_at, id)
     SELECT 4, w.visible_at, w.id
-    FROM duroxide.waiting_messages(@instance_id, @claimed_at) AS w;
+    FROM duroxide.waiting_messages(@instance_id, @claimed_at) AS w
+    WHERE w.id <= @claimed_to;
 
 -- gen:result Item
 SELECT COALESCE(@instance_id, N'') AS instance_id, @name AS orchestration_name, @version AS orchestration_version,

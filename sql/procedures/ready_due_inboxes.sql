@@ -40,7 +40,7 @@ WHERE b.wake_at <= @now
   AND (b.lock_token IS NULL OR b.locked_until <= @now)
 OPTION (KEEPFIXED PLAN);
 UPDATE b
-SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, ready_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, wake_at = s.wake_at
+SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM @locked AS l
 INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = l.instance_id
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s

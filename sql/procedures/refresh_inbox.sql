@@ -17,7 +17,7 @@ CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @keep_head   BIT = 1
 AS
 UPDATE b
-SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, ready_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, wake_at = s.wake_at
+SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN @keep_head = 0 OR b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s
 WHERE b.instance_id = @instance_id

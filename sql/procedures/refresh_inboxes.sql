@@ -20,7 +20,7 @@ CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @now       BIGINT
 AS
 UPDATE b
-SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, ready_at = CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, wake_at = s.wake_at
+SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM @instances AS n
 INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s

@@ -4,7 +4,7 @@
 -- Transaction: the caller's, which has locked the inboxes of the instances, and computes their states.
 -- Parameters:
 --   @now  the present time, in milliseconds since 1970 UTC
--- Locks: inboxes, code_names (shared), orchestrator_queue (the new rows, and those of line_up_messages).
+-- Locks: code_names (shared), orchestrator_queue (the new rows, and those of line_up_messages).
 --
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.send_messages
@@ -12,9 +12,8 @@ CREATE OR ALTER PROCEDURE duroxide.send_messages
     @now      BIGINT
 AS
 INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)
-SELECT m.instance_id, m.kind, m.queue, COALESCE(c.id, 0), m.work_item, CASE WHEN b.claimed_at >= @now THEN b.claimed_at + 1 ELSE @now END + m.delay_ms, @now
+SELECT m.instance_id, m.kind, m.queue, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
 FROM @messages AS m
-INNER LOOP JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = m.instance_id
 LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
 ORDER BY m.position;
 IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.queue IS NOT NULL)

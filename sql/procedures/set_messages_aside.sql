@@ -19,16 +19,16 @@ CREATE OR ALTER PROCEDURE duroxide.set_messages_aside
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
     -- Without a head, which may be one of the messages if the lease has ended. A live lease has none, and
     -- wakes at its end.
     UPDATE b
-    SET head_id = NULL, wake_at = CASE WHEN @release = 0 THEN b.locked_until END, @claimed_at = b.claimed_at,
+    SET head_id = NULL, wake_at = CASE WHEN @release = 0 THEN b.locked_until END, @claimed_at = b.claimed_at, @claimed_to = b.claimed_to,
         lock_token = CASE WHEN @release = 0 THEN b.lock_token END, locked_until = CASE WHEN @release = 0 THEN b.locked_until END,
-        claimed_at = CASE WHEN @release = 0 THEN b.claimed_at END, holder = CASE WHEN @release = 0 THEN b.holder END,
+        claimed_at = CASE WHEN @release = 0 THEN b.claimed_at END, claimed_to = CASE WHEN @release = 0 THEN b.claimed_to END, holder = CASE WHEN @release = 0 THEN b.holder END,
         unnamed = CASE WHEN @release = 0 THEN b.unnamed ELSE 0 END
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
     WHERE instance_id = @instance_id
@@ -36,8 +36,6 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
-    IF @now <= @claimed_at
-        SET @now = @claimed_at + 1;
 
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
     SELECT N'orchestrator', q.id, q.instance_id, q.work_item, l.error, @now
@@ -46,6 +44,7 @@ BEGIN TRY
     INNER LOOP JOIN @letters AS l ON l.queue_id = q.id
     WHERE q.instance_id = @instance_id
       AND q.visible_at <= @claimed_at
+      AND q.id <= @claimed_to
     ORDER BY l.position
     OPTION (KEEPFIXED PLAN);
     DELETE q
@@ -53,6 +52,7 @@ BEGIN TRY
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.kind = k.kind
     WHERE q.instance_id = @instance_id
       AND q.visible_at <= @claimed_at
+      AND q.id <= @claimed_to
       AND q.id IN (SELECT l.queue_id FROM @letters AS l)
     OPTION (KEEPFIXED PLAN);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;

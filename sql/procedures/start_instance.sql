@@ -28,7 +28,7 @@ IF @@TRANCOUNT > 0
 ELSE IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 150;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @visible_at BIGINT,
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
     @used BIT = 0, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
 BEGIN TRY
     SELECT @code_id = c.id
@@ -39,13 +39,13 @@ BEGIN TRY
         EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
-    EXEC duroxide.lock_inbox @instance_id = @instance_id, @now = @now, @visible_at = @visible_at OUTPUT;
+    EXEC duroxide.lock_inbox @instance_id = @instance_id;
     EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @user OUTPUT,
         @status = @status OUTPUT, @start = @start OUTPUT;
     IF @used = 0
     BEGIN
         INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-        VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @now);
+        VALUES (@instance_id, @kind, @code_id, @work_item, @now, @now);
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END;
 

@@ -21,18 +21,17 @@ CREATE TABLE duroxide.inboxes (
     code_id      INT              NOT NULL CONSTRAINT df_inboxes_code_id DEFAULT 0,
     -- The oldest visible message; NULL when the instance may not be fetched.
     head_id      BIGINT           NULL,
-    -- By which time head_id was visible. A claim is not earlier, even if the clock is.
-    ready_at     BIGINT           NULL,
     -- When the answer changes without a write: when the lease ends, or when the next hidden
     -- message becomes visible. NULL for never.
     wake_at      BIGINT           NULL,
-    -- The claim: its token, when its lease ends, when it was made, whether it named no code, and
-    -- the worker that made it. The turn has the messages that were visible at claimed_at: whoever
-    -- sends a message later gives it a later visible_at. All of them stay after the lease has
-    -- ended by itself, until the next claim.
+    -- The claim: its token, when its lease ends, when it was made, the last of its messages, whether it
+    -- named no code, and the worker that made it. The turn has the messages up to claimed_to that were
+    -- visible at claimed_at: whoever sends a message locks this row first, so a later one has a higher
+    -- id. All of them stay after the lease has ended by itself, until the next claim.
     lock_token   UNIQUEIDENTIFIER NULL,
     locked_until BIGINT           NULL,
     claimed_at   BIGINT           NULL,
+    claimed_to   BIGINT           NULL,
     unnamed      BIT              NOT NULL CONSTRAINT df_inboxes_unnamed DEFAULT 0,
     holder       NVARCHAR(200)    NULL,
     CONSTRAINT pk_inboxes PRIMARY KEY CLUSTERED (instance_id) WITH (ALLOW_PAGE_LOCKS = OFF)

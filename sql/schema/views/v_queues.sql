@@ -56,7 +56,7 @@ FROM (
         CAST(CASE q.kind WHEN 4 THEN 1 ELSE 0 END AS BIT) AS waits
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
-    LEFT OUTER HASH JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.claimed_at >= q.visible_at
+    LEFT OUTER HASH JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.claimed_at >= q.visible_at AND b.claimed_to >= q.id
     UNION ALL
     SELECT
         CAST(N'worker' AS NVARCHAR(16)) AS queue,

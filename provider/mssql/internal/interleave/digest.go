@@ -28,7 +28,7 @@ SELECT N'inbox', b.instance_id, q.work_item, (b.wake_at - @start) / 10000 AS wak
 FROM duroxide.inboxes AS b
 LEFT JOIN duroxide.orchestrator_queue AS q ON q.instance_id = b.instance_id AND q.id = b.head_id;
 SELECT N'message', q.instance_id, ROW_NUMBER() OVER (PARTITION BY q.instance_id ORDER BY q.id) AS position, q.kind, q.work_item, (q.visible_at - @start) / 10000 AS visible,
-    CASE WHEN b.locked_until > @now AND q.visible_at <= b.claimed_at THEN 1 ELSE 0 END AS locked, q.attempt_count
+    CASE WHEN b.locked_until > @now AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to THEN 1 ELSE 0 END AS locked, q.attempt_count
 FROM duroxide.orchestrator_queue AS q
 LEFT JOIN duroxide.inboxes AS b ON b.instance_id = q.instance_id;
 SELECT N'work', w.instance_id, w.execution_id, w.activity_id, w.session_id, w.tag, w.work_item, w.ready, (w.wake_at - @start) / 10000 AS wake,

@@ -21,7 +21,7 @@ WHERE b.locked_until > @now
 UNION ALL
 SELECT CONCAT(b.instance_id, N' has the head ', b.head_id, N' and wakes at ', b.wake_at, N' of code ', b.code_id, N', but should have ', s.head_id, N' and ', s.wake_at, N' of code ', s.code_id)
 FROM duroxide.inboxes AS b
-CROSS APPLY duroxide.inbox_state(b.instance_id, CASE WHEN b.ready_at > @now THEN b.ready_at ELSE @now END, NULL) AS s
+CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s
 WHERE (b.locked_until IS NULL OR b.locked_until <= @now)
   AND (b.wake_at IS NULL OR b.wake_at > @now)
   AND (CASE WHEN b.head_id IS NULL THEN 0 ELSE 1 END <> CASE WHEN s.head_id IS NULL THEN 0 ELSE 1 END
@@ -52,7 +52,7 @@ func consistent(e *tsqltest.End) error {
 // drained fetches and acknowledges all that there is, when leases and delays have ended. A message that comes twice
 // violates the key of @seen.
 const drained = `
-DECLARE @token UNIQUEIDENTIFIER, @id NVARCHAR(400), @execution BIGINT, @claimed_at BIGINT, @n INT = 0, @work BIGINT;
+DECLARE @token UNIQUEIDENTIFIER, @id NVARCHAR(400), @execution BIGINT, @claimed_at BIGINT, @claimed_to BIGINT, @n INT = 0, @work BIGINT;
 DECLARE @turn duroxide.turn_claim_v1, @acks duroxide.completion_list_v1;
 DECLARE @seen TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @before TABLE (id BIGINT NOT NULL PRIMARY KEY);
@@ -63,9 +63,9 @@ BEGIN
     DELETE FROM @turn;
     INSERT INTO @turn VALUES (0, @token, 30000, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0);
     EXEC duroxide.take @turn = @turn;
-    SELECT @id = b.instance_id, @claimed_at = b.claimed_at FROM duroxide.inboxes AS b WHERE b.lock_token = @token;
+    SELECT @id = b.instance_id, @claimed_at = b.claimed_at, @claimed_to = b.claimed_to FROM duroxide.inboxes AS b WHERE b.lock_token = @token;
     IF @id IS NULL BREAK;
-    INSERT INTO @seen (id) SELECT q.id FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = @id AND q.visible_at <= @claimed_at;
+    INSERT INTO @seen (id) SELECT q.id FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = @id AND q.visible_at <= @claimed_at AND q.id <= @claimed_to;
     SELECT @execution = i.current_execution_id FROM duroxide.instances AS i WHERE i.instance_id = @id;
     SET @execution = COALESCE(@execution, 1);
     EXEC duroxide.ack_orchestration_item @instance_id = @id, @lock_token = @token, @execution_id = @execution, @name = NULL, @version = NULL, @code_name = NULL, @code_version = NULL,
