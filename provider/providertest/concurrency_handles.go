@@ -93,18 +93,18 @@ func twoHandlesShare(e *env) {
 
 // A fetch that waits in one process gets what another process queues.
 func twoHandlesWake(e *env) {
-	e.needsLongPolling()
+	e.needsWaiting()
 	other := e.reopen()
 	e.together(3, func(i int) error {
 		switch i {
 		case 0:
-			got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+			got, err := e.waitToFetchTurn(provider.FetchOrchestrationParams{LockTimeout: held})
 			if err == nil && got == nil {
 				return violation(ruleLongPoll, "nothing within %v, although another process queued a start", e.patience())
 			}
 			return err
 		case 1:
-			got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+			got, err := e.waitToFetchWork(provider.FetchWorkParams{LockTimeout: held})
 			if err == nil && got == nil {
 				return violation(ruleLongPoll, "nothing within %v, although another process queued an activity", e.patience())
 			}

@@ -45,7 +45,8 @@ type Config struct {
 	ShortPollLimit time.Duration
 
 	// LongPolling says that the store waits for PollTimeout when there is no work. If false, the kit also accepts an
-	// answer before PollTimeout. Default false.
+	// answer before PollTimeout, and waits for notices of a [provider.Store] where a scenario waits for work. Default
+	// false.
 	LongPolling bool
 
 	// MaxPayload is the largest payload in bytes that the size scenarios send.

@@ -15,7 +15,7 @@ func longPolling() category {
 		{"fetch_respects_timeout_upper_bound", pollIsBounded},
 		{"short_poll_work_item_returns_immediately", shortPoll(fetchesWork)},
 		{"long_poll_work_item_waits_for_timeout", longPoll(fetchesWork)},
-	}, skipped((*env).needsLongPolling, []scenario{
+	}, skipped((*env).needsWaiting, []scenario{
 		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},
 		{"turn_whose_lease_ends", waitsForLease},
 		{"turn_whose_renewed_lease_ends", waitsForRenewedLease},
@@ -43,7 +43,7 @@ const (
 	ruleLongPoll  = "§5.1: pollTimeout: how long the call may wait for work"
 	rulePollBound = "§5.1: pollTimeout: if honoured, the call MUST return within pollTimeout + 200 ms"
 	ruleNotices   = "§5.1: pollTimeout: how long the call may wait for work; " +
-		"a store that waits returns what becomes eligible meanwhile, and not only what is sent anew"
+		"a store that waits returns what becomes eligible meanwhile, and not only what is sent anew, and WorkReady tells of it (§5.23)"
 )
 
 // pollSlack is how much later than pollTimeout a fetch may return.
@@ -106,17 +106,60 @@ func pollIsBounded(e *env) {
 	}
 }
 
-// A fetch that may wait returns what is queued while it waits.
+// Who waits gets what is queued meanwhile.
 func longPollSeesMessage(e *env) {
 	e.waitForTurn(func() error { return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0) })
 	e.waitForWork(func() error { return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2)) })
 }
 
-// needsLongPolling skips the scenario when the store answers at once.
-func (e *env) needsLongPolling() {
+// needsWaiting skips the scenario when nobody can wait for work of the store.
+func (e *env) needsWaiting() {
 	e.Helper()
-	if !e.config.LongPolling {
-		e.Skip("the store does not honour PollTimeout")
+	if _, ok := e.store.Provider.(provider.Store); !ok && !e.config.LongPolling {
+		e.Skip("the store neither honours PollTimeout nor has WorkReady")
+	}
+}
+
+// waitToFetchTurn fetches, and waits for a turn for the scenario's patience: within the fetch if the store honours
+// PollTimeout, and otherwise for notices of WorkReady.
+func (e *env) waitToFetchTurn(params provider.FetchOrchestrationParams) (got *provider.FetchedOrchestration, err error) {
+	params.PollTimeout = e.patience()
+	err = e.waitToFetch(true, func() (found bool, err error) {
+		got, err = e.p.FetchOrchestrationItem(e.ctx, params)
+		return got != nil, err
+	})
+	return got, err
+}
+
+// waitToFetchWork is waitToFetchTurn for an activity.
+func (e *env) waitToFetchWork(params provider.FetchWorkParams) (got *provider.FetchedWorkItem, err error) {
+	params.PollTimeout = e.patience()
+	err = e.waitToFetch(false, func() (found bool, err error) {
+		got, err = e.p.FetchWorkItem(e.ctx, params)
+		return got != nil, err
+	})
+	return got, err
+}
+
+func (e *env) waitToFetch(turns bool, fetch func() (found bool, err error)) error {
+	if e.config.LongPolling {
+		_, err := fetch()
+		return err
+	}
+	turnReady, notices, stop := e.full().WorkReady()
+	defer stop()
+	if turns {
+		notices = turnReady
+	}
+	for late := time.After(e.patience()); ; {
+		if found, err := fetch(); found || err != nil {
+			return err
+		}
+		select {
+		case <-notices:
+		case <-late:
+			return nil
+		}
 	}
 }
 
@@ -126,7 +169,7 @@ func (e *env) waitForTurn(event func() error) *provider.FetchedOrchestration {
 	e.Helper()
 	var got *provider.FetchedOrchestration
 	e.meanwhile(event, func() (err error) {
-		got, err = e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+		got, err = e.waitToFetchTurn(provider.FetchOrchestrationParams{LockTimeout: held})
 		return err
 	})
 	e.check(got != nil, ruleNotices, "no turn within %v", e.patience())
@@ -142,10 +185,9 @@ func (e *env) waitForWork(event func() error) *provider.FetchedWorkItem {
 // waitForWorkWith is waitForWork with a session's owner or a tag.
 func (e *env) waitForWorkWith(params provider.FetchWorkParams, event func() error) *provider.FetchedWorkItem {
 	e.Helper()
-	params.PollTimeout = e.patience()
 	var got *provider.FetchedWorkItem
 	e.meanwhile(event, func() (err error) {
-		got, err = e.p.FetchWorkItem(e.ctx, params)
+		got, err = e.waitToFetchWork(params)
 		return err
 	})
 	e.check(got != nil, ruleNotices, "no activity within %v", e.patience())

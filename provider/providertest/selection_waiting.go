@@ -15,7 +15,7 @@ type waitingFetch struct {
 
 // selectionWaiting is about fetches that wait.
 func selectionWaiting() []scenario {
-	return skipped((*env).needsLongPolling, []scenario{
+	return skipped((*env).needsWaiting, []scenario{
 		{"waiting_fetch_returns_admitted_work", codeWakes},
 		{"waiting_fetch_notices_what_becomes_admitted", codeWakesOnChange},
 		{"waiting_fetch_leaves_other_work", codeWaitsOn},
@@ -27,9 +27,7 @@ func codeWakes(e *env) {
 	for name, w := range map[string]waitingFetch{
 		"orchestration": {
 			fetch: func() (bool, error) {
-				got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
-					LockTimeout: held, PollTimeout: e.patience(), Known: knows("A"),
-				})
+				got, err := e.waitToFetchTurn(provider.FetchOrchestrationParams{LockTimeout: held, Known: knows("A")})
 				return got != nil && got.Item.Instance == "a", err
 			},
 			other:  func() error { return e.p.EnqueueForOrchestrator(e.ctx, startOf("x", "X", ""), 0) },
@@ -37,9 +35,7 @@ func codeWakes(e *env) {
 		},
 		"activity": {
 			fetch: func() (bool, error) {
-				params := knownWork(knows("A"))
-				params.PollTimeout = e.patience()
-				got, err := e.p.FetchWorkItem(e.ctx, params)
+				got, err := e.waitToFetchWork(knownWork(knows("A")))
 				return got != nil && got.Item.(provider.ActivityExecuteItem).ID == 3, err
 			},
 			other:  func() error { return e.p.EnqueueForWorker(e.ctx, activityOf("X", 2)) },
@@ -86,9 +82,7 @@ func codeWakesOnChange(e *env) {
 				Metadata: ended(provider.StatusContinuedAsNew, "in"),
 			}))
 		}
-		got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
-			LockTimeout: held, PollTimeout: e.patience(), Known: knows("A@2"),
-		})
+		got, err := e.waitToFetchTurn(provider.FetchOrchestrationParams{LockTimeout: held, Known: knows("A@2")})
 		if err == nil && got == nil {
 			return violation(ruleWaitsForCode, "nothing within %v", e.patience())
 		}
