@@ -1,8 +1,7 @@
 -- Finds the number of a name of code, and gives it one if it has none. It is called before the caller's transaction
 -- begins, so that others wait for a new name only while it is added. In a client's own transaction the new name stays
 -- locked until that ends.
--- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker, requeue_work,
---   start_instance.
+-- Helper of: add_codes, enqueue_for_orchestrator, enqueue_for_worker, requeue_work, start_instance.
 -- Transaction: none.
 -- Parameters:
 --   @name, @version  NULL for what any worker may take: then @code_id is 0
