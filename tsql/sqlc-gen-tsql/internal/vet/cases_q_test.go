@@ -136,6 +136,7 @@ func TestLeases(t *testing.T) {
 		{"a renewal that passes over its row", "UPDATE dbo.orders WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET locked_until = 9 WHERE id = 1 AND lock_token = 2 AND locked_until > 3;", []string{"1 Q3-wait"}},
 		{"a sweep that passes over rows", "UPDATE dbo.orders WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET lock_token = NULL WHERE id = 1 AND (lock_token IS NULL OR locked_until <= 3);", nil},
 		{"IS NOT NULL is no test of freedom", "UPDATE dbo.orders SET lock_token = NULL WHERE lock_token IS NOT NULL;", []string{"1 Q3"}},
+		{"a lock that changes nothing", "UPDATE o SET locked_until = o.locked_until FROM dbo.orders AS o WHERE o.id = 1;", nil},
 		{"a renewal without the token", "UPDATE dbo.orders SET locked_until = 9 WHERE id = 1 AND locked_until > 3;", []string{"1 Q3"}},
 		{"an acknowledgement without the end", "DELETE dbo.orders WHERE id = 1 AND lock_token = 2;", []string{"1 Q3"}},
 		{"conditions of a join count", "DELETE o FROM dbo.lines AS l JOIN dbo.orders AS o ON o.id = l.order_id AND o.lock_token = l.line AND o.locked_until > 5;", nil},

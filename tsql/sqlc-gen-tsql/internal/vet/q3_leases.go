@@ -64,9 +64,9 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 	var l lease
 	where, from := conditionsOf(s)
 	if u, ok := s.(*syntax.Update); ok {
-		// Whoever sets a column of a lease takes, renews or ends one.
+		// Whoever sets a column of a lease takes, renews or ends one. Setting it to itself locks the row and changes nothing.
 		for _, a := range u.Set {
-			if a.Column != nil && (isColumn(a.Column, o.LockTokens) || isColumn(a.Column, o.LockedUntil)) {
+			if a.Column != nil && !toItself(a) && (isColumn(a.Column, o.LockTokens) || isColumn(a.Column, o.LockedUntil)) {
 				l.touches = true
 			}
 		}
@@ -88,6 +88,12 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 	}
 	l.touches = l.touches || l.token
 	return l
+}
+
+// toItself says whether an assignment leaves a column as it is.
+func toItself(a syntax.Assignment) bool {
+	from, ok := syntax.Unparen(a.X).(*syntax.ColumnRef)
+	return ok && a.Op == "=" && same(from.Last().Value, a.Column.Last().Value)
 }
 
 // conditionsOf returns where an UPDATE or DELETE says which rows it is about.
