@@ -228,6 +228,7 @@ func readFile(t *testing.T, name string) string {
 func hints(body string) []string {
 	body = regexp.MustCompile(`--.*|N?'[^']*'`).ReplaceAllString(body, "")
 	names := regexp.MustCompile(`\b(LOOP|HASH|MERGE|REMOTE) JOIN\b`).FindAllString(body, -1)
+	body = regexp.MustCompile(`COMMIT TRANSACTION WITH \(.*?\)`).ReplaceAllString(body, "")
 	for _, list := range regexp.MustCompile(`\b(?:WITH|OPTION) \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`).FindAllStringSubmatch(body, -1) {
 		// INDEX (pk_inboxes) is INDEX, and MAXDOP 1 is MAXDOP.
 		for hint := range strings.SplitSeq(regexp.MustCompile(`\((?:[^()]|\([^()]*\))*\)|\d`).ReplaceAllString(list[1], ""), ",") {
