@@ -194,7 +194,7 @@ func turns() []operation {
 		{name: "renew turn", batch: turnOf(renewTurnOf)},
 		{name: "set messages aside", batch: func(id string, n int) string {
 			turn, _, _ := held(id)
-			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND q.lock_token = %s HAVING COUNT(*) > 0; "+
+			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (READPAST) WHERE b.instance_id = q.instance_id AND b.lock_token = %s AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to) HAVING COUNT(*) > 0; "+
 				"EXEC duroxide.set_messages_aside @instance_id = N'%[2]s', @lock_token = %[3]s, @letters = @l%[1]d, @release = 0;\n", n, id, tokenOf(turn))
 		}},
 		{name: "append events", batch: func(id string, n int) string {
@@ -228,8 +228,8 @@ func work() []operation {
 		}},
 		{name: "renew locks", portions: true, batch: func(id string, n int) string {
 			turn, work, sessionWork := held(id)
-			return fmt.Sprintf("DECLARE @l%d duroxide.lease_list_v1; INSERT INTO @l%[1]d VALUES (0, 0, %s, 1, 60000), (1, %d, %s, 0, 60000), (2, %d, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l%[1]d;\n",
-				n, tokenOf(turn), idOf(work), tokenOf(work), idOf(sessionWork), tokenOf(sessionWork))
+			return fmt.Sprintf("DECLARE @l%d duroxide.lease_list_v1; INSERT INTO @l%[1]d VALUES (0, 0, N'%s', %s, 1, 60000), (1, %d, NULL, %s, 0, 60000), (2, %d, NULL, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l%[1]d;\n",
+				n, id, tokenOf(turn), idOf(work), tokenOf(work), idOf(sessionWork), tokenOf(sessionWork))
 		}},
 		{name: "abandon work", batch: workOf(abandonWorkOf)},
 		{name: "abandon work of a session", batch: sessionWorkOf(abandonWorkOf)},
@@ -377,7 +377,7 @@ func readers() []operation {
 		{name: "list held instances", batch: always("EXEC duroxide.list_held_instances; EXEC duroxide.get_held_instance @instance_id = N'a';\n"), anywhere: true},
 		{name: "list dead letters", batch: always("EXEC duroxide.count_dead_letters; EXEC duroxide.list_dead_letters @instance_id = NULL, @after = 0, @limit = 9; " +
 			"EXEC duroxide.list_dead_letters @instance_id = N'a', @after = 0, @limit = 9; EXEC duroxide.get_dead_letter @id = 1;\n"), anywhere: true},
-		{name: "look for unknown code", batch: always("EXEC duroxide.list_unknown_code @unknown_ms = 1; EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;\n"), anywhere: true},
+		{name: "look for unknown code", batch: always("EXEC duroxide.list_unknown_code @unknown_ms = 1, @instances = 0, @instance_id = NULL; EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;\n"), anywhere: true},
 		{name: "read history", batch: on("EXEC duroxide.read_history @instance_id = N'%s', @execution_id = 3, @first_event = 0;\n")},
 		{name: "get a value", batch: on("EXEC duroxide.get_kv_value @instance_id = N'%s', @kv_key = N'k';\n")},
 		{name: "get all values", batch: on("EXEC duroxide.get_kv_all_values @instance_id = N'%s';\n")},
