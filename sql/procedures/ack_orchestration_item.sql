@@ -74,7 +74,8 @@ SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1, @codes duroxide.code_list_v1;
-DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT, @version_id INT, @code_id INT,
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT,
+    @version_id INT = (SELECT f.id FROM duroxide.framework_versions AS f WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch), @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @waiting BIT = 0, @queued BIT = 0,
     @others BIT = CASE WHEN EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id) THEN 1 ELSE 0 END,
     @all_queues BIT = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
@@ -102,7 +103,7 @@ BEGIN TRY
     );
     IF @@ROWCOUNT > 0
         EXEC duroxide.add_codes @codes = @codes;
-    IF @major IS NOT NULL
+    IF @major IS NOT NULL AND @version_id IS NULL
         EXEC duroxide.get_framework_version @major = @major, @minor = @minor, @patch = @patch, @version_id = @version_id OUTPUT;
 
     BEGIN TRANSACTION;
@@ -132,7 +133,12 @@ BEGIN TRY
     IF @@ROWCOUNT = 0
         EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;
     -- Messages: those of the turn go, new ones come.
-    IF @peeked = 1
+    SELECT TOP (1) @queued = 1
+    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
+    WHERE q.instance_id = @instance_id
+      AND q.kind IN (0, 4)
+    OPTION (KEEPFIXED PLAN);
+    IF @peeked = 1 AND @queued = 1
         EXEC duroxide.leave_messages @instance_id = @instance_id, @claimed_at = @claimed_at, @claimed_to = @claimed_to, @queues = @queues;
     DELETE q
     FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
@@ -151,6 +157,7 @@ BEGIN TRY
         OPTION (KEEPFIXED PLAN);
     IF EXISTS (SELECT 1 FROM @messages AS m)
         EXEC duroxide.send_messages @messages = @messages, @now = @now;
+    SET @queued = 0;
     SELECT TOP (1) @queued = 1, @waiting = CASE q.kind WHEN 4 THEN 1 ELSE 0 END
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
     WHERE q.instance_id = @instance_id

@@ -31,7 +31,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
     @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @messages BIGINT,
     @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT,
-    @claimed_to BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_to BIGINT, @lost_unnamed BIT;
+    @claimed_to BIGINT, @waiting_id BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_to BIGINT, @lost_unnamed BIT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
     @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @ready_by = @now - CASE c.cancelled WHEN 1 THEN 0 ELSE c.unknown_ms END, @known_id = k.id
@@ -55,7 +55,6 @@ SELECT 0;
 
 WHILE @instance_id IS NULL AND @tries < 1000
 BEGIN
-    SELECT @tries = @tries + 1, @candidate = NULL, @lost_token = NULL, @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
     -- Without a set of names, all ready code but what other workers know; of what nobody knows, that alone.
     IF @known_id IS NULL OR @unknown_ms > 0
     BEGIN
@@ -129,7 +128,21 @@ BEGIN
         CONTINUE;
     END;
 
-    SELECT @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @looked_ms = @now - @began;
+    SELECT @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END, @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
+        @looked_ms = @now - @began, @tries = @tries + 1;
+    -- Of messages that wait, which may be many, the last that is visible bounds the turn.
+    SELECT @waiting_id = MAX(w.id)
+    FROM duroxide.orchestrator_queue AS w WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
+    WHERE w.instance_id = @candidate
+      AND w.kind = 4
+      AND w.visible_at = (
+          SELECT MAX(l.visible_at)
+          FROM duroxide.orchestrator_queue AS l WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
+          WHERE l.instance_id = @candidate
+            AND l.kind = 4
+            AND l.visible_at <= @now
+      )
+    OPTION (KEEPFIXED PLAN);
     BEGIN TRANSACTION;
     UPDATE b
     SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms,
@@ -142,23 +155,15 @@ BEGIN
             SELECT q.id
             FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
             INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-            WHERE q.instance_id = b.instance_id
+            WHERE q.instance_id = @candidate
               AND q.visible_at <= @now
             UNION ALL
             SELECT h.id
             FROM duroxide.orchestrator_queue AS h WITH (INDEX (ix_orchestrator_queue_held))
-            WHERE h.instance_id = b.instance_id
+            WHERE h.instance_id = @candidate
               AND h.misfit_at IS NOT NULL
             UNION ALL
-            SELECT w.id
-            FROM (
-                SELECT TOP (1) q.id
-                FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-                WHERE q.instance_id = b.instance_id
-                  AND q.kind = 4
-                  AND q.visible_at <= @now
-                ORDER BY q.visible_at DESC, q.id DESC
-            ) AS w
+            SELECT @waiting_id
         ) AS n
     ) AS m
     WHERE b.instance_id = @candidate
@@ -196,6 +201,8 @@ BEGIN
         END;
     END;
     COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
+    IF @instance_id IS NULL
+        SELECT @candidate = NULL, @lost_token = NULL;
 END;
 
 IF EXISTS (SELECT 1 FROM @dropped AS d)

