@@ -77,26 +77,26 @@ func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) (AckWork
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	r := AckWorkItemResult{Refused: []AckWorkItemRefusedRow{}}
-	r.Dropped, r.History, r.Values, r.Messages, r.Work = []ClaimTurnDroppedRow{}, []ReadTurnHistoryRow{}, []ReadTurnValuesRow{}, []ReadTurnMessagesRow{}, []TakeWorkRow{}
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []TakeDroppedRow{}, []TakeHistoryRow{}, []TakeValuesRow{}, []TakeMessagesRow{}, []TakeWorkRow{}
 	err := q.call(ctx, &stmtAckWorkItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Refused, err = readMany(rows, scanAckWorkItemRefusedRow)
 			r.RefusedReturned = true
 		case 1:
-			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanTakeDroppedRow)
 			r.DroppedReturned = true
 		case 2:
-			r.Item, err = readOptional(rows, scanReadTurnItemRow)
+			r.Item, err = readOptional(rows, scanTakeItemRow)
 			r.ItemReturned = true
 		case 3:
-			r.History, err = readMany(rows, scanReadTurnHistoryRow)
+			r.History, err = readMany(rows, scanTakeHistoryRow)
 			r.HistoryReturned = true
 		case 4:
-			r.Values, err = readMany(rows, scanReadTurnValuesRow)
+			r.Values, err = readMany(rows, scanTakeValuesRow)
 			r.ValuesReturned = true
 		case 5:
-			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
+			r.Messages, err = readMany(rows, scanTakeMessagesRow)
 			r.MessagesReturned = true
 		case 6:
 			r.Work, err = readMany(rows, scanTakeWorkRow)

@@ -46,6 +46,62 @@ type TakeParams struct {
 	Holder *string // nil: the default, NULL
 }
 
+// TakeDroppedRow is a row that [Queries.Take] returns.
+type TakeDroppedRow struct {
+	InstanceID string
+	Messages   int64
+}
+
+func scanTakeDroppedRow(rows *sql.Rows, r *TakeDroppedRow) error {
+	return rows.Scan(&r.InstanceID, &r.Messages)
+}
+
+// TakeItemRow is a row that [Queries.Take] returns.
+type TakeItemRow struct {
+	InstanceID           string
+	OrchestrationName    *string
+	OrchestrationVersion *string
+	ExecutionID          int64
+	AttemptCount         int32
+	DueUntil             int64
+	LookedMs             int64
+}
+
+func scanTakeItemRow(rows *sql.Rows, r *TakeItemRow) error {
+	return rows.Scan(&r.InstanceID, &r.OrchestrationName, &r.OrchestrationVersion, &r.ExecutionID, &r.AttemptCount, &r.DueUntil, &r.LookedMs)
+}
+
+// TakeHistoryRow is a row that [Queries.Take] returns.
+type TakeHistoryRow struct {
+	EventID   int64
+	EventData string
+}
+
+func scanTakeHistoryRow(rows *sql.Rows, r *TakeHistoryRow) error {
+	return rows.Scan(&r.EventID, &r.EventData)
+}
+
+// TakeValuesRow is a row that [Queries.Take] returns.
+type TakeValuesRow struct {
+	KVKey           string
+	Value           string
+	LastUpdatedAtMs int64
+}
+
+func scanTakeValuesRow(rows *sql.Rows, r *TakeValuesRow) error {
+	return rows.Scan(&r.KVKey, &r.Value, &r.LastUpdatedAtMs)
+}
+
+// TakeMessagesRow is a row that [Queries.Take] returns.
+type TakeMessagesRow struct {
+	ID       int64
+	WorkItem string
+}
+
+func scanTakeMessagesRow(rows *sql.Rows, r *TakeMessagesRow) error {
+	return rows.Scan(&r.ID, &r.WorkItem)
+}
+
 // TakeWorkRow is a row that [Queries.Take] returns.
 type TakeWorkRow struct {
 	Position     int32
@@ -79,15 +135,15 @@ func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
 
 // TakeResult is what [Queries.Take] returns.
 type TakeResult struct {
-	Dropped          []ClaimTurnDroppedRow
+	Dropped          []TakeDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
-	Item             *ReadTurnItemRow
+	Item             *TakeItemRow
 	ItemReturned     bool // false: the call yielded no Item
-	History          []ReadTurnHistoryRow
+	History          []TakeHistoryRow
 	HistoryReturned  bool // false: the call yielded no History
-	Values           []ReadTurnValuesRow
+	Values           []TakeValuesRow
 	ValuesReturned   bool // false: the call yielded no Values
-	Messages         []ReadTurnMessagesRow
+	Messages         []TakeMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
@@ -104,23 +160,23 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
-	r := TakeResult{Dropped: []ClaimTurnDroppedRow{}, History: []ReadTurnHistoryRow{}, Values: []ReadTurnValuesRow{}, Messages: []ReadTurnMessagesRow{}, Work: []TakeWorkRow{}}
+	r := TakeResult{Dropped: []TakeDroppedRow{}, History: []TakeHistoryRow{}, Values: []TakeValuesRow{}, Messages: []TakeMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
-			r.Dropped, err = readMany(rows, scanClaimTurnDroppedRow)
+			r.Dropped, err = readMany(rows, scanTakeDroppedRow)
 			r.DroppedReturned = true
 		case 1:
-			r.Item, err = readOptional(rows, scanReadTurnItemRow)
+			r.Item, err = readOptional(rows, scanTakeItemRow)
 			r.ItemReturned = true
 		case 2:
-			r.History, err = readMany(rows, scanReadTurnHistoryRow)
+			r.History, err = readMany(rows, scanTakeHistoryRow)
 			r.HistoryReturned = true
 		case 3:
-			r.Values, err = readMany(rows, scanReadTurnValuesRow)
+			r.Values, err = readMany(rows, scanTakeValuesRow)
 			r.ValuesReturned = true
 		case 4:
-			r.Messages, err = readMany(rows, scanReadTurnMessagesRow)
+			r.Messages, err = readMany(rows, scanTakeMessagesRow)
 			r.MessagesReturned = true
 		case 5:
 			r.Work, err = readMany(rows, scanTakeWorkRow)

@@ -98,7 +98,7 @@ func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
 	}
 }
 
-func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.ClaimTurnDroppedRow) {
+func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.TakeDroppedRow) {
 	for _, orphan := range dropped {
 		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
 			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)

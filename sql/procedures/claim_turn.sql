@@ -19,6 +19,7 @@
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 --
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.claim_turn
     @claim  duroxide.turn_claim_v1 READONLY,
     @due    BIT,

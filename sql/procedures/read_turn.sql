@@ -13,14 +13,13 @@
 -- Locks: instances, history, kv_store, inboxes, orchestrator_queue (shared, by the primary key or
 --   ix_kv_store_instance, while it reads; none under row versioning).
 --
--- gen:null @due_until @looked_ms
+-- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.read_turn
     @claim       duroxide.turn_claim_v1 READONLY,
     @instance_id NVARCHAR(400),
     @due_until   BIGINT,
     @looked_ms   BIGINT
 AS
--- vet:allow P1-settings: the caller has set them
 DECLARE @messages TABLE (kind TINYINT NOT NULL, visible_at BIGINT NOT NULL, id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @waiting BIT, @unnamed BIT, @claimed_at BIGINT, @claimed_to BIGINT,
     @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT;

@@ -8,16 +8,23 @@ import (
 )
 
 // share gives the rows that a procedure passes on from one that it calls the type that they have there, so that
-// both may be handed to the same code. methods are those of the procedures, nil for what can't be.
+// both may be handed to the same code. Rows of a procedure without a method, which says gen:internal, have the type
+// of the method with the fewest sets, since others pass that on whole. methods are those of the procedures, nil for what
+// can't be.
 func (b *builder) share(procedures []*analyze.Procedure, methods []*Method) {
 	own := map[catalog.Place]*Set{}
+	least := map[catalog.Place]int{} // sets of the method that own is of
 	for i, m := range methods {
 		if m == nil {
 			continue
 		}
 		for j := range m.Sets {
-			if s := &m.Sets[j]; definedIn(procedures, s.place) == procedures[i] && own[s.place] == nil {
+			s := &m.Sets[j]
+			switch in := definedIn(procedures, s.place); {
+			case in == procedures[i] && own[s.place] == nil:
 				own[s.place] = s
+			case in == nil && (least[s.place] == 0 || len(m.Sets) < least[s.place]):
+				own[s.place], least[s.place] = s, len(m.Sets)
 			}
 		}
 	}
