@@ -73,36 +73,14 @@ AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCK_TIMEOUT 1000;
-DECLARE @targets duroxide.id_list_v1, @codes duroxide.code_list_v1;
+DECLARE @targets duroxide.id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT,
     @version_id INT = (SELECT f.id FROM duroxide.framework_versions AS f WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch), @code_id INT,
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @waiting BIT = 0, @queued BIT = 0,
     @others BIT = CASE WHEN EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id) THEN 1 ELSE 0 END,
     @all_queues BIT = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
 BEGIN TRY
-    INSERT INTO @codes (position, name, version)
-    SELECT ROW_NUMBER() OVER (ORDER BY n.name, n.version), n.name, n.version
-    FROM (
-        SELECT @code_name AS name, @code_version AS version
-        WHERE @name IS NOT NULL
-          AND @code_name IS NOT NULL
-        UNION
-        SELECT m.name, m.version
-        FROM @messages AS m
-        WHERE m.name IS NOT NULL
-        UNION
-        SELECT a.name, N'' AS version
-        FROM @activities AS a
-        WHERE a.name IS NOT NULL
-    ) AS n
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
-        WHERE c.name = n.name
-          AND c.version = n.version
-    );
-    IF @@ROWCOUNT > 0
-        EXEC duroxide.add_codes @codes = @codes;
+    EXEC duroxide.add_turn_codes @name = @code_name, @version = @code_version, @messages = @messages, @activities = @activities;
     IF @major IS NOT NULL AND @version_id IS NULL
         EXEC duroxide.get_framework_version @major = @major, @minor = @minor, @patch = @patch, @version_id = @version_id OUTPUT;
 

@@ -4,7 +4,7 @@
 -- reach the caller, which may have ended others before: it is returned as a result set.
 --
 -- Called by: Store.AckWorkItem, Store.AckWorkAndClaim.
--- Transaction: one for the activities of each instance. The claims follow.
+-- Transaction: none. The activities of each instance have one (end_work), and each claim.
 -- Parameters:
 --   @turn, @work, @holder
 --         those of take

@@ -1,6 +1,6 @@
 -- Gives a number to each name of code that has none. Each name commits by itself, before the caller's transaction
 -- begins, so that two callers with the same names in another order do not deadlock.
--- Helper of: ack_orchestration_item, register_known_code.
+-- Helper of: add_turn_codes, register_known_code.
 -- Transaction: none.
 -- Locks: code_names (read by uq_code_names; get_code locks the one that it adds).
 -- gen:internal

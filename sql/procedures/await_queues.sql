@@ -1,6 +1,6 @@
 -- Makes the oldest message of each queue that an instance awaits one that makes it ready (kind 0).
 --
--- Helper of: ack_orchestration_item.
+-- Helper of: ack_orchestration_item, delete_orphan_messages.
 -- Transaction: the caller's, which has locked the inbox of the instance.
 -- Parameters:
 --   @all  1 awaits all queues, 0 those that @queues says

@@ -5,21 +5,21 @@
 -- An instance that never began and has only queue messages is not claimed: its messages are deleted,
 -- as nobody will read them (pitfall P3).
 --
--- Helper of: claim.
--- Transaction: its own, one for each try. A claim that is lost in a crash is a lease that nobody has, so its
---   durability is delayed where the database allows it.
+-- Helper of: take.
+-- Transaction: none. Each try has its own.
 -- Parameters:
 --   @claim  the one row with turn = 1
 --   @due    1 if the wake_at of some inbox has come
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of take
--- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes (by
+-- Locks: code_names, known_code, known_code_names, framework_versions (shared, before the claim); inboxes (by
 --   ready_due_inboxes; then the instance's row, by ix_inboxes_ready without a lock that stays, and by
 --   pk_inboxes), orchestrator_queue (the instance's messages), instances (shared), history (shared).
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 --
 -- gen:internal
+-- vet:allow Q1: these looks take nothing; the update tests again that the instance is ready
 CREATE OR ALTER PROCEDURE duroxide.claim_turn
     @claim  duroxide.turn_claim_v1 READONLY,
     @due    BIT,
@@ -31,8 +31,7 @@ DECLARE @versions duroxide.version_id_list_v1, @codes duroxide.code_id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @began BIGINT, @ready_by BIGINT,
     @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @known VARBINARY(32), @known_id INT, @unnamed BIT, @unknown_ms BIGINT, @cancelled BIT,
     @from_head BIGINT, @due_from BIGINT, @more BIT = 0, @tries INT = 0, @candidate NVARCHAR(400), @instance_id NVARCHAR(400), @messages BIGINT,
-    @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT,
-    @claimed_to BIGINT, @waiting_id BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_to BIGINT, @lost_unnamed BIT;
+    @due_until BIGINT, @looked_ms BIGINT, @code_id INT, @version_id INT, @cancel_id INT;
 SELECT @began = @now, @cancel_id = n.id, @lock_token = c.lock_token, @lock_ms = c.lock_ms, @known = c.known, @unknown_ms = c.unknown_ms, @cancelled = c.cancelled,
     @from_head = c.from_head, @due_from = c.due_from, @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @ready_by = @now - CASE c.cancelled WHEN 1 THEN 0 ELSE c.unknown_ms END, @known_id = k.id
@@ -131,79 +130,13 @@ BEGIN
 
     SELECT @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END, @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
         @looked_ms = @now - @began, @tries = @tries + 1;
-    -- Of messages that wait, which may be many, the last that is visible bounds the turn.
-    SELECT @waiting_id = MAX(w.id)
-    FROM duroxide.orchestrator_queue AS w WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
-    WHERE w.instance_id = @candidate
-      AND w.kind = 4
-      AND w.visible_at = (
-          SELECT MAX(l.visible_at)
-          FROM duroxide.orchestrator_queue AS l WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
-          WHERE l.instance_id = @candidate
-            AND l.kind = 4
-            AND l.visible_at <= @now
-      )
-    OPTION (KEEPFIXED PLAN);
-    BEGIN TRANSACTION;
-    UPDATE b
-    SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms,
-        claimed_at = @now, claimed_to = m.last_id, unnamed = @unnamed, holder = @holder,
-        @claimed_to = m.last_id, @lost_token = b.lock_token, @lost_at = b.claimed_at, @lost_to = b.claimed_to, @lost_unnamed = b.unnamed
-    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
-    CROSS APPLY (
-        SELECT MAX(n.id) AS last_id
-        FROM (
-            SELECT q.id
-            FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
-            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-            WHERE q.instance_id = @candidate
-              AND q.visible_at <= @now
-            UNION ALL
-            SELECT h.id
-            FROM duroxide.orchestrator_queue AS h WITH (INDEX (ix_orchestrator_queue_held))
-            WHERE h.instance_id = @candidate
-              AND h.misfit_at IS NOT NULL
-            UNION ALL
-            SELECT @waiting_id
-        ) AS n
-    ) AS m
-    WHERE b.instance_id = @candidate
-      AND b.code_id = @code_id
-      AND b.version_id = @version_id
-      AND b.head_id IS NOT NULL
-    OPTION (KEEPFIXED PLAN);
-    IF @@ROWCOUNT = 1
-    BEGIN
-        IF @lost_token IS NOT NULL
-            EXEC duroxide.count_attempt @instance_id = @candidate, @claimed_at = @lost_at, @claimed_to = @lost_to, @unnamed = @lost_unnamed;
-        -- What came since the hold does not overtake what is held.
-        UPDATE q
-        SET visible_at = @now
-        FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
-        WHERE q.instance_id = @candidate
-          AND q.misfit_at IS NOT NULL
-          AND q.visible_at > @now
-        OPTION (KEEPFIXED PLAN);
-        -- It has a visible message, which starts it if it has no row yet.
-        SELECT TOP (1) @instance_id = @candidate
-        FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
-        INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-        WHERE q.instance_id = @candidate
-          AND q.visible_at <= @now
-          AND q.id <= @claimed_to
-          AND (k.kind IN (1, 2) OR EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) WHERE i.instance_id = @candidate))
-        OPTION (KEEPFIXED PLAN);
-        IF @instance_id IS NULL
-        BEGIN
-            EXEC duroxide.claim_without_row @candidate = @candidate, @now = @now, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
-            IF @messages > 0
-                INSERT INTO @dropped (instance_id, messages)
-                VALUES (@candidate, @messages);
-        END;
-    END;
-    COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);
+    EXEC duroxide.lock_turn @candidate = @candidate, @code_id = @code_id, @version_id = @version_id, @lock_token = @lock_token, @lock_ms = @lock_ms,
+        @holder = @holder, @unnamed = @unnamed, @now = @now, @instance_id = @instance_id OUTPUT, @messages = @messages OUTPUT;
+    IF @messages > 0
+        INSERT INTO @dropped (instance_id, messages)
+        VALUES (@candidate, @messages);
     IF @instance_id IS NULL
-        SELECT @candidate = NULL, @lost_token = NULL;
+        SET @candidate = NULL;
 END;
 
 IF EXISTS (SELECT 1 FROM @dropped AS d)

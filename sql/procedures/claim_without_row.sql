@@ -2,7 +2,7 @@
 -- history says that it began. If it never began and has only queue messages, those are deleted, as
 -- nobody will read them (pitfall P3). Otherwise the claim is undone.
 --
--- Helper of: claim_turn.
+-- Helper of: lock_turn.
 -- Transaction: the caller's, which has claimed the instance.
 -- Parameters:
 --   @candidate    the instance
@@ -13,6 +13,8 @@
 --   by the primary key.
 --
 -- gen:internal
+-- vet:allow Q3: the caller has claimed the instance
+-- vet:allow Q6-order: the caller has locked the inbox before
 CREATE OR ALTER PROCEDURE duroxide.claim_without_row
     @candidate   NVARCHAR(400),
     @now         BIGINT,

@@ -1,6 +1,6 @@
 -- Counts an attempt for the messages of a turn that was given up, or whose lease ended by itself.
 --
--- Helper of: abandon_orchestration_item, claim_turn.
+-- Helper of: abandon_orchestration_item, lock_turn.
 -- Transaction: the caller's, which has locked the inbox.
 -- Parameters:
 --   @claimed_at, @claimed_to

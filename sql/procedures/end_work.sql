@@ -14,6 +14,8 @@
 --   50011 lock_expired: the token's lease has ended
 --
 -- gen:internal
+-- vet:allow P1-try: the caller rolls back
+-- vet:allow Q5-locks: one row for each activity of the list
 CREATE OR ALTER PROCEDURE duroxide.end_work
     @acks        duroxide.completion_list_v1 READONLY,
     @position    INT,

@@ -4,7 +4,7 @@
 -- a new transaction, as the shared lock of two callers would keep both from the exclusive one.
 --
 -- Helper of: end_work.
--- Transaction: the caller's, which has done nothing yet. An isolation level that is set in a procedure
+-- Transaction: its own, in which the caller goes on. The caller has begun one and done nothing in it. An isolation level that is set in a procedure
 --   ends with it; the locks stay.
 -- Parameters:
 --   @now         the present time, in milliseconds since 1970 UTC
@@ -13,6 +13,9 @@
 --   lock_inbox.
 --
 -- gen:internal
+-- vet:allow Q12-level: what is read must stay as it is; the level ends with the procedure
+-- vet:allow P1-open: it exchanges the caller's transaction for a new one
+-- vet:allow P1-try: the caller rolls back
 CREATE OR ALTER PROCEDURE duroxide.join_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

@@ -12,6 +12,7 @@
 --   somebody else writes are left out), and what function inbox_state reads.
 --
 -- gen:internal
+-- vet:allow P1-try: the caller rolls back
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

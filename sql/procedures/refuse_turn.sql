@@ -17,9 +17,10 @@ CREATE OR ALTER PROCEDURE duroxide.refuse_turn
 AS
 DECLARE @locked_until BIGINT;
 SELECT @locked_until = b.locked_until
-FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, INDEX (pk_inboxes))
+FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
 WHERE b.instance_id = @instance_id
-  AND b.lock_token = @lock_token;
+  AND b.lock_token = @lock_token
+OPTION (KEEPFIXED PLAN);
 IF @locked_until > @now
     THROW 50012, N'The execution id must be set: the first is 1.', 1;
 IF @locked_until IS NOT NULL

@@ -23,8 +23,12 @@
 --   6 Work: the claimed activities, if there are any, with the rows that they were claimed for
 --   7 Failure: the last error, if there was one, and whether the turn met one, or the reading of the
 --     activities: then their sets may end too soon, and the caller gives back what it did not get
--- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
+-- Locks: known_code, inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
 --   of claim_turn, lock_ready_work and lock_work_item, one after the other.
+-- vet:allow Q1: these looks take nothing
+-- vet:allow Q2-exists: what others are writing, the next call finds
+-- vet:allow Q9-pinned: each look ends at its first row
+-- vet:allow P5-swallow: the error is in a result set
 CREATE OR ALTER PROCEDURE duroxide.take
     @turn   duroxide.turn_claim_v1 READONLY,
     @work   duroxide.take_list_v1 READONLY,

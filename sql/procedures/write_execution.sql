@@ -10,6 +10,7 @@
 -- Locks: code_names (shared), instances, executions (the rows, by the primary key).
 --
 -- gen:internal
+-- vet:allow Q10: the inbox is locked, so nobody else adds the rows
 CREATE OR ALTER PROCEDURE duroxide.write_execution
     @instance_id        NVARCHAR(400),
     @execution_id       BIGINT,

@@ -150,7 +150,7 @@ func (s *session) suppress(out *diag.List) {
 	for _, f := range s.found {
 		id := strings.TrimPrefix(f.Rule, "vet/")
 		set := s.sets[f.File]
-		if set == nil || set.Allows(f.Span, id) == nil && set.Allows(f.Span, family(id)) == nil {
+		if set == nil || !s.allows(set, f, id) && !s.allows(set, f, family(id)) {
 			*out = append(*out, f)
 		}
 	}
@@ -159,6 +159,17 @@ func (s *session) suppress(out *diag.List) {
 			s.checkSuppressions(set, out)
 		}
 	}
+}
+
+// allows reports whether a comment suppresses a finding: above its line, or in the header of the module around it.
+func (s *session) allows(set *directive.Set, f diag.Diagnostic, rule string) bool {
+	if set.Allows(f.Span, rule) != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.units, func(u *unit) bool {
+		at := u.node.Range()
+		return u.module() && u.script.File == f.File && at.From <= f.Span.From && f.Span.From < at.To && set.Allows(at, rule) != nil
+	})
 }
 
 // checkSuppressions reports suppressions that name no rule or were of no use. That a rule and a reason are given is the
