@@ -126,7 +126,7 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	var r AckOrchestrationItemResult
-	r.Dropped, r.History, r.Values, r.Messages, r.Work = []TakeDroppedRow{}, []TakeHistoryRow{}, []TakeValuesRow{}, []TakeMessagesRow{}, []TakeWorkRow{}
+	r.Dropped, r.History, r.Values, r.Messages, r.Work = []TakeDroppedRow{}, []TakeHistoryRow{}, []TakeValuesRow{}, []TakeMessagesRow{}, []FetchWorkItemWorkRow{}
 	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
@@ -147,7 +147,7 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 			r.Messages, err = readMany(rows, scanTakeMessagesRow)
 			r.MessagesReturned = true
 		case 6:
-			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.Work, err = readMany(rows, scanFetchWorkItemWorkRow)
 			r.WorkReturned = true
 		case 7:
 			r.Failure, err = readOne(rows, scanTakeFailureRow)

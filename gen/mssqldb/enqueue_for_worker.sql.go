@@ -19,7 +19,7 @@ type EnqueueForWorkerParams struct {
 	ExecutionID int64
 	ActivityID  int64
 	SessionID   *string
-	Tag         *string
+	Tag         string
 	Name        *string
 	WorkItem    string
 }
@@ -31,7 +31,7 @@ func (q *Queries) EnqueueForWorker(ctx context.Context, p EnqueueForWorkerParams
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	required(&a, "activity_id", sqlBigInt{}, p.ActivityID)
 	nullable(&a, "session_id", sqlNVarChar(400), p.SessionID)
-	nullable(&a, "tag", sqlNVarChar(400), p.Tag)
+	required(&a, "tag", sqlNVarChar(400), p.Tag)
 	nullable(&a, "name", sqlNVarChar(401), p.Name)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	return q.call(ctx, &stmtEnqueueForWorker, &a, none)

@@ -6,8 +6,6 @@ package mssqldb
 import (
 	"context"
 	"database/sql"
-
-	mssql "github.com/microsoft/go-mssqldb"
 )
 
 var stmtFetchWorkItem = statement{
@@ -16,34 +14,20 @@ var stmtFetchWorkItem = statement{
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
 		{
-			"id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until", "looked_ms",
-			"heartbeat", "waited_ms",
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms", "heartbeat", "waited_ms",
 		},
 	},
 }
 
 // FetchWorkItemParams holds the arguments of [Queries.FetchWorkItem].
 type FetchWorkItemParams struct {
-	LockToken mssql.UniqueIdentifier
-	LockMs    int64
-	Sessions  bool
-	Owner     *string
-	SessionMs int64
-	AnyTag    bool
-	Untagged  bool
-	Tag1      *string
-	Tag2      *string
-	Tag3      *string
-	Tag4      *string
-	Tag5      *string
-	Known     []byte
-	UnknownMs int64
-	FromID    *int64 // nil: the default, 0
-	DueFrom   *int64 // nil: the default, 0
+	Work []TakeListV1Row
 }
 
-// FetchWorkItemItemRow is a row that [Queries.FetchWorkItem] returns.
-type FetchWorkItemItemRow struct {
+// FetchWorkItemWorkRow is a row that [Queries.FetchWorkItem] returns.
+type FetchWorkItemWorkRow struct {
+	Position     int32
 	ID           int64
 	InstanceID   string
 	WorkItem     string
@@ -55,40 +39,27 @@ type FetchWorkItemItemRow struct {
 	WaitedMs     int64
 }
 
-func scanFetchWorkItemItemRow(rows *sql.Rows, r *FetchWorkItemItemRow) error {
-	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
+func scanFetchWorkItemWorkRow(rows *sql.Rows, r *FetchWorkItemWorkRow) error {
+	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
 }
 
 // FetchWorkItemResult is what [Queries.FetchWorkItem] returns.
 type FetchWorkItemResult struct {
-	Item *FetchWorkItemItemRow
+	Work []FetchWorkItemWorkRow
 }
 
-// FetchWorkItem locks the oldest activity that the worker may take, and returns it. Nothing is locked if
-// there is none. If another call takes a candidate first, the next candidate is tried.
+// FetchWorkItem claims the oldest activities that a worker may take, at most one for each row of a list, and
+// returns them. A look locks nothing and passes over what others are writing; one update takes what is still
+// ready. Who loses an activity to another call looks again, and only an empty look ends the search. Of
+// two claims that add the same session at the same time, one gets error 2627; the call is safe to repeat.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {
-	a := newArgs(16)
-	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
-	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
-	required(&a, "sessions", sqlBit{}, p.Sessions)
-	nullable(&a, "owner", sqlNVarChar(400), p.Owner)
-	required(&a, "session_ms", sqlBigInt{}, p.SessionMs)
-	required(&a, "any_tag", sqlBit{}, p.AnyTag)
-	required(&a, "untagged", sqlBit{}, p.Untagged)
-	nullable(&a, "tag1", sqlNVarChar(400), p.Tag1)
-	nullable(&a, "tag2", sqlNVarChar(400), p.Tag2)
-	nullable(&a, "tag3", sqlNVarChar(400), p.Tag3)
-	nullable(&a, "tag4", sqlNVarChar(400), p.Tag4)
-	nullable(&a, "tag5", sqlNVarChar(400), p.Tag5)
-	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
-	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	optional(&a, "from_id", sqlBigInt{}, p.FromID)
-	optional(&a, "due_from", sqlBigInt{}, p.DueFrom)
+	a := newArgs(1)
+	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	var r FetchWorkItemResult
 	err := q.call(ctx, &stmtFetchWorkItem, &a, func(_ int, rows *sql.Rows) (err error) {
-		r.Item, err = readOptional(rows, scanFetchWorkItemItemRow)
+		r.Work, err = readMany(rows, scanFetchWorkItemWorkRow)
 		return err
 	})
 	if err != nil {

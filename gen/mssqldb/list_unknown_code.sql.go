@@ -32,7 +32,7 @@ type ListUnknownCodeCodesRow struct {
 	Activity   bool
 	Name       string
 	Version    string
-	Tag        *string
+	Tag        string
 	InstanceID *string
 	Waiting    int64
 	ReadyAt    int64

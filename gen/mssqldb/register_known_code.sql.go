@@ -19,19 +19,17 @@ type RegisterKnownCodeParams struct {
 	Activity bool
 	Codes    []CodeListV1Row
 	AnyTag   bool
-	Untagged bool
 	Tags     []IDListV1Row
 }
 
 // RegisterKnownCode registers a set of names that a worker knows, so that its fetches can name the set by its
 // digest, and removes sets that no fetch has named for a week.
 func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodeParams) error {
-	a := newArgs(6)
+	a := newArgs(5)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)
 	required(&a, "activity", sqlBit{}, p.Activity)
 	sendTVP(&a, "codes", q.text(&typeCodeListV1), p.Codes, (*CodeListV1Row).tvp)
 	required(&a, "any_tag", sqlBit{}, p.AnyTag)
-	required(&a, "untagged", sqlBit{}, p.Untagged)
 	sendTVP(&a, "tags", q.text(&typeIDListV1), p.Tags, (*IDListV1Row).tvp)
 	return q.call(ctx, &stmtRegisterKnownCode, &a, none)
 }

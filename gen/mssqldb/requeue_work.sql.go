@@ -24,7 +24,7 @@ type RequeueWorkParams struct {
 	ExecutionID int64
 	ActivityID  int64
 	SessionID   *string
-	Tag         *string
+	Tag         string
 	Name        *string
 	WorkItem    string
 }
@@ -52,7 +52,7 @@ func (q *Queries) RequeueWork(ctx context.Context, p RequeueWorkParams) (Requeue
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	required(&a, "activity_id", sqlBigInt{}, p.ActivityID)
 	nullable(&a, "session_id", sqlNVarChar(400), p.SessionID)
-	nullable(&a, "tag", sqlNVarChar(400), p.Tag)
+	required(&a, "tag", sqlNVarChar(400), p.Tag)
 	nullable(&a, "name", sqlNVarChar(401), p.Name)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	var r RequeueWorkResult

@@ -102,24 +102,6 @@ func scanTakeMessagesRow(rows *sql.Rows, r *TakeMessagesRow) error {
 	return rows.Scan(&r.ID, &r.WorkItem)
 }
 
-// TakeWorkRow is a row that [Queries.Take] returns.
-type TakeWorkRow struct {
-	Position     int32
-	ID           int64
-	InstanceID   string
-	WorkItem     string
-	AttemptCount int32
-	FreshSession bool
-	DueUntil     int64
-	LookedMs     int64
-	Heartbeat    *string
-	WaitedMs     int64
-}
-
-func scanTakeWorkRow(rows *sql.Rows, r *TakeWorkRow) error {
-	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
-}
-
 // TakeFailureRow is a row that [Queries.Take] returns.
 type TakeFailureRow struct {
 	ErrorNumber   int32
@@ -145,7 +127,7 @@ type TakeResult struct {
 	ValuesReturned   bool // false: the call yielded no Values
 	Messages         []TakeMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
-	Work             []TakeWorkRow
+	Work             []FetchWorkItemWorkRow
 	WorkReturned     bool // false: the call yielded no Work
 	Failure          TakeFailureRow
 	FailureReturned  bool // false: the call yielded no Failure
@@ -160,7 +142,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
 	optional(&a, "holder", sqlNVarChar(200), p.Holder)
-	r := TakeResult{Dropped: []TakeDroppedRow{}, History: []TakeHistoryRow{}, Values: []TakeValuesRow{}, Messages: []TakeMessagesRow{}, Work: []TakeWorkRow{}}
+	r := TakeResult{Dropped: []TakeDroppedRow{}, History: []TakeHistoryRow{}, Values: []TakeValuesRow{}, Messages: []TakeMessagesRow{}, Work: []FetchWorkItemWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
@@ -179,7 +161,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 			r.Messages, err = readMany(rows, scanTakeMessagesRow)
 			r.MessagesReturned = true
 		case 5:
-			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.Work, err = readMany(rows, scanFetchWorkItemWorkRow)
 			r.WorkReturned = true
 		case 6:
 			r.Failure, err = readOne(rows, scanTakeFailureRow)

@@ -366,27 +366,25 @@ func (r *QueueListV1Row) tvp(t *tvpRow) tvpQueueListV1Row {
 
 // TakeListV1Row is a row of the table type duroxide.take_list_v1.
 //
-// Requests for activities: each row takes one activity at most. Rows with the same selection
-// differ only in the token and the owner of sessions. fetch_work_item explains from_id and
-// due_from.
+// Requests for activities: each row takes one activity at most. Rows with the same selection differ only
+// in the token and the owner.
 type TakeListV1Row struct {
 	Position  int32
 	Selection int32
-	LockToken mssql.UniqueIdentifier
+	LockToken mssql.UniqueIdentifier // The lease's token, a new one, and how long the lease lasts.
 	LockMs    int64
-	Sessions  bool
-	Owner     *string
+	Owner     *string // Who has the activity's session then, and for how long. NULL takes no activities of sessions, except with unknown_ms.
 	SessionMs int64
-	AnyTag    bool
-	Untagged  bool
+	AnyTag    bool // 1 takes any tag. Else one of up to six is taken; the empty text is that of activities without a tag.
 	Tag1      *string
 	Tag2      *string
 	Tag3      *string
 	Tag4      *string
 	Tag5      *string
-	Known     []byte
-	UnknownMs int64
-	FromID    int64
+	Tag6      *string
+	Known     []byte // The digest of the activities that the worker knows; NULL for a worker that names none: it takes all but what others have named in the last 75 seconds.
+	UnknownMs int64  // If positive, takes only activities that have been ready for so many milliseconds and whose code no worker has known for as long, in sessions of any owner; known then restricts nothing.
+	FromID    int64  // The first look skips lower ids, as deleted ones stay in the index while a reader needs old row versions, and makes ready only what has been due since this time, in milliseconds since 1970 UTC. An empty look is repeated without these two limits; 0 for none.
 	DueFrom   int64
 }
 
@@ -402,16 +400,15 @@ type tvpTakeListV1Row struct {
 	Selection int32
 	LockToken mssql.UniqueIdentifier
 	LockMs    int64
-	Sessions  bool
 	Owner     sql.NullString
 	SessionMs int64
 	AnyTag    bool
-	Untagged  bool
 	Tag1      sql.NullString
 	Tag2      sql.NullString
 	Tag3      sql.NullString
 	Tag4      sql.NullString
 	Tag5      sql.NullString
+	Tag6      sql.NullString
 	Known     []byte
 	UnknownMs int64
 	FromID    int64
@@ -425,16 +422,15 @@ func (r *TakeListV1Row) tvp(t *tvpRow) tvpTakeListV1Row {
 		Selection: r.Selection,
 		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
 		LockMs:    r.LockMs,
-		Sessions:  r.Sessions,
 		Owner:     tvpText(t, "owner", sqlNVarChar(400), r.Owner),
 		SessionMs: r.SessionMs,
 		AnyTag:    r.AnyTag,
-		Untagged:  r.Untagged,
 		Tag1:      tvpText(t, "tag1", sqlNVarChar(400), r.Tag1),
 		Tag2:      tvpText(t, "tag2", sqlNVarChar(400), r.Tag2),
 		Tag3:      tvpText(t, "tag3", sqlNVarChar(400), r.Tag3),
 		Tag4:      tvpText(t, "tag4", sqlNVarChar(400), r.Tag4),
 		Tag5:      tvpText(t, "tag5", sqlNVarChar(400), r.Tag5),
+		Tag6:      tvpText(t, "tag6", sqlNVarChar(400), r.Tag6),
 		Known:     tvpBytes[[]byte](t, "known", sqlVarBinary(32), r.Known),
 		UnknownMs: r.UnknownMs,
 		FromID:    r.FromID,
@@ -556,7 +552,7 @@ type WorkListV1Row struct {
 	ExecutionID int64
 	ActivityID  int64
 	SessionID   *string
-	Tag         *string
+	Tag         string
 	Name        *string // The activity's name; NULL if any worker may take it.
 	WorkItem    string
 }
@@ -587,7 +583,7 @@ func (r *WorkListV1Row) tvp(t *tvpRow) tvpWorkListV1Row {
 		ExecutionID: r.ExecutionID,
 		ActivityID:  r.ActivityID,
 		SessionID:   tvpText(t, "session_id", sqlNVarChar(400), r.SessionID),
-		Tag:         tvpText(t, "tag", sqlNVarChar(400), r.Tag),
+		Tag:         tvpText(t, "tag", sqlNVarChar(400), &r.Tag),
 		Name:        tvpText(t, "name", sqlNVarChar(401), r.Name),
 		WorkItem:    tvpText(t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
 	}

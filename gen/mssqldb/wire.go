@@ -83,15 +83,6 @@ func nullable[T any, K kind[T]](a *args, name string, k K, v *T) {
 	required(a, name, k, *v)
 }
 
-// nullableBytes adds an argument; nil is NULL, which an empty value is not.
-func nullableBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
-	if v == nil {
-		a.send(name, k.null())
-		return
-	}
-	required(a, name, k, v)
-}
-
 // optional adds an argument unless it is nil, which leaves the parameter to its default.
 func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
 	if v != nil {

@@ -89,14 +89,26 @@ func (s codeSelection) fetch(ctx context.Context, q *mssqldb.Queries, fetch func
 func (s codeSelection) register(ctx context.Context, q *mssqldb.Queries) error {
 	params := mssqldb.RegisterKnownCodeParams{Digest: s.digest, Activity: s.activity, Codes: codeRows(s.known)}
 	if s.activity {
-		params.AnyTag, params.Untagged = s.tags.Mode() == provider.TagAny, s.tags.Matches(nil)
-	}
-	for _, tag := range columns.Tags(s.tags) {
-		if text, err := storedKey(opFetchWork, "tag", tag); err == nil {
-			params.Tags = append(params.Tags, mssqldb.IDListV1Row{Position: int32(len(params.Tags)), ID: text})
+		params.AnyTag = s.tags.Mode() == provider.TagAny
+		for i, tag := range storedTags(s.tags) {
+			params.Tags = append(params.Tags, mssqldb.IDListV1Row{Position: int32(i), ID: tag})
 		}
 	}
 	return q.RegisterKnownCode(ctx, params)
+}
+
+// storedTags are the stored forms of the tags that a filter takes, with that of no tag. A tag that is too long for the
+// column, or that cannot be stored at all, is on no activity, so it is left out. There is none for any tag.
+func storedTags(filter provider.TagFilter) (tags []string) {
+	if filter.Mode() != provider.TagAny && filter.Matches(nil) {
+		tags = append(tags, "")
+	}
+	for _, tag := range columns.Tags(filter) {
+		if text, err := storedTag(opFetchWork, &tag); err == nil {
+			tags = append(tags, text)
+		}
+	}
+	return tags
 }
 
 // codeRows makes a table argument of a set.
@@ -138,7 +150,7 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 func newUnknownCode(row mssqldb.ListUnknownCodeCodesRow) provider.UnknownCode {
 	code := provider.UnknownCode{
 		CodeName: provider.CodeName{Name: restored(row.Name), Version: restored(row.Version)}, Activity: row.Activity,
-		Tag: restoredOptional(row.Tag), Waiting: uint64(row.Waiting), Since: columns.FromMillis(row.ReadyAt), OtherTags: row.OtherTags,
+		Tag: restoredTag(row.Tag), Waiting: uint64(row.Waiting), Since: columns.FromMillis(row.ReadyAt), OtherTags: row.OtherTags,
 	}
 	if row.SeenAt != nil {
 		code.LastKnown = columns.FromMillis(*row.SeenAt)

@@ -182,6 +182,6 @@ func workRow(operation string, work columns.Work) (row mssqldb.WorkListV1Row, er
 		return row, err
 	}
 	row.Name, _ = storedCode(work.Code)
-	row.Tag, err = storedOptional(operation, "tag", work.Tag)
+	row.Tag, err = storedTag(operation, work.Tag)
 	return row, err
 }

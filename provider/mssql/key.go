@@ -83,6 +83,26 @@ func storedOptional(operation, name string, key *string) (*string, error) {
 	return &text, nil
 }
 
+// storedTag is the stored form of a tag, the empty text for none. A tag that is itself the empty text ends in the guard,
+// as one that ends in a blank does.
+func storedTag(operation string, tag *string) (string, error) {
+	switch {
+	case tag == nil:
+		return "", nil
+	case *tag == "":
+		return guard, nil
+	}
+	return storedKey(operation, "tag", *tag)
+}
+
+// restoredTag is the tag of a stored form.
+func restoredTag(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return new(restored(text))
+}
+
 // storedID checks what names an instance and returns its stored form.
 func storedID(operation, instance string) (string, error) {
 	if err := columns.CheckID(operation, "instance id", instance); err != nil {

@@ -61,3 +61,25 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
+
+// Each tag has a form of its own, and so has no tag.
+func TestStoredTags(t *testing.T) {
+	t.Parallel()
+	if text, err := storedTag("op", nil); text != "" || err != nil || restoredTag(text) != nil {
+		t.Errorf("no tag is stored as %q, %v, and restored as %v", text, err, restoredTag(text))
+	}
+	seen := map[string]string{"": "no tag"}
+	for _, tag := range []string{"", "a", " ", "a ", guard, guard + guard, " " + guard} {
+		text, err := storedTag("op", &tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[strings.TrimRight(text, " ")]; ok {
+			t.Errorf("the tag %q is stored as %s is", tag, other)
+		}
+		seen[text] = tag
+		if got := restoredTag(text); got == nil || *got != tag {
+			t.Errorf("the tag %q is restored as %v", tag, got)
+		}
+	}
+}

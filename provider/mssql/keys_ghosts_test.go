@@ -39,7 +39,7 @@ func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 		SET @id = CONCAT(N'r', @n); SET @item = %s;
 		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = N'Order', @version = N'', @work_item = @item, @delay_ms = 0;
 		SET @item = %s;
-		EXEC duroxide.enqueue_for_worker @instance_id = @id, @execution_id = 1, @activity_id = 2, @session_id = NULL, @tag = NULL, @name = N'Pay', @work_item = @item;`,
+		EXEC duroxide.enqueue_for_worker @instance_id = @id, @execution_id = 1, @activity_id = 2, @session_id = NULL, @tag = N'', @name = N'Pay', @work_item = @item;`,
 		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay"))))
 	reader, err := c.server.Connect(t.Context())
 	ok(t, err)
@@ -76,18 +76,15 @@ func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 	none := strings.NewReplacer("{head}", "0", "{work}", "0", "{due}", "0")
 	const turn = `_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0, @min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0,
 		@known = {orders}, @unknown_ms = 0, @history_limit = NULL, @from_head = {head}, `
-	const row = `, 30000, 0, 0, 0, 1, {payments}, 0, {work}, {due})`
+	const columns, row = "(position, selection, lock_token, lock_ms, session_ms, any_tag, tag1, known, unknown_ms, from_id, due_from)", `, 30000, 0, 0, N'', {payments}, 0, {work}, {due})`
 	for n, call := range []struct {
 		name, batch string
 		most        int
 	}{
 		{"fetch turn", "EXEC duroxide.fetch_orchestration_item @lock_token = {token}0', @lock" + turn + "@due_from = {due}", 40},
-		{"fetch work", `EXEC duroxide.fetch_work_item @lock_token = {token}0', @lock_ms = 30000, @sessions = 0, @owner = NULL, @session_ms = 0, @any_tag = 0,
-			@untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = {payments}, @unknown_ms = 0,
-			@from_id = {work}, @due_from = {due}`, 30},
+		{"fetch work", "DECLARE @work duroxide.take_list_v1; INSERT INTO @work " + columns + " VALUES (0, 0, {token}0'" + row + "; EXEC duroxide.fetch_work_item @work = @work;", 30},
 		{"take", `DECLARE @work duroxide.take_list_v1;
-			INSERT INTO @work (position, selection, lock_token, lock_ms, sessions, session_ms, any_tag, untagged, known, unknown_ms, from_id, due_from)
-			VALUES (0, 0, {token}1'` + row + ", (1, 0, {token}2'" + row + `;
+			INSERT INTO @work ` + columns + ` VALUES (0, 0, {token}1'` + row + ", (1, 0, {token}2'" + row + `;
 			EXEC duroxide.take @turn_token = {token}0', @turn` + turn + "@turn_due_from = {due}, @work = @work, @hasty = 1", 100},
 	} {
 		var few, many tsqltest.Keys

@@ -51,14 +51,14 @@ var rights = map[role]string{
 		fetch_work_item give_back list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
 		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
-		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
+		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_code_list_v1 work_list_v1`,
 	admin: `delete_dead_letter delete_instances delete_orphan_messages delete_trees prune_executions prune_executions_bulk
 		execution_list_v1`,
 	nobody: `ack_instance_work add_codes await_queues change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
-		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
-		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
+		get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
+		merge_values next_ready_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
-		inbox_state instance_tree known_codes unknown_codes unknown_work utc_time waiting_messages
+		inbox_state instance_tree known_codes ready_work unknown_codes unknown_work utc_time waiting_messages work_codes work_state
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names known_code_tags kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
 }

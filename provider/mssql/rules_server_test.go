@@ -160,11 +160,13 @@ func (c *claimer) claim(t *testing.T, name string) int64 {
 	before := c.pages(ctx, t)
 	turn, err := takeTurn(ctx, c.queries, mssqldb.TurnClaimV1Row{LockToken: lockToken(name), Known: c.known})
 	ok(t, err)
-	work, err := c.queries.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{LockToken: lockToken(name), LockMs: lease.Milliseconds(), Untagged: true, Known: c.known})
+	work, err := c.queries.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{Work: []mssqldb.TakeListV1Row{{
+		LockToken: lockToken(name), LockMs: lease.Milliseconds(), Tag1: new(""), Known: c.known,
+	}}})
 	ok(t, err)
 	after := c.pages(ctx, t)
-	if turn.Item == nil || work.Item == nil {
-		t.Errorf("found an instance: %t, an activity: %t", turn.Item != nil, work.Item != nil)
+	if turn.Item == nil || len(work.Work) == 0 {
+		t.Errorf("found an instance: %t, an activity: %t", turn.Item != nil, len(work.Work) > 0)
 	}
 	return after - before
 }

@@ -167,9 +167,9 @@ func TestFetchesLeaveForeignRowsAlone(t *testing.T) {
 func fetchBy(ctx context.Context, q *mssqldb.Queries, set *provider.KnownCode, activity bool) error {
 	digest := set.Digest()
 	if activity {
-		return second(q.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{
-			LockToken: lockToken("t"), LockMs: lease.Milliseconds(), Untagged: true, Known: digest[:],
-		}))
+		return second(q.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{Work: []mssqldb.TakeListV1Row{{
+			LockToken: lockToken("t"), LockMs: lease.Milliseconds(), Tag1: new(""), Known: digest[:],
+		}}}))
 	}
 	return second(takeTurn(ctx, q, mssqldb.TurnClaimV1Row{LockToken: lockToken("t"), Known: digest[:]}))
 }

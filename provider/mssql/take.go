@@ -166,6 +166,12 @@ func newTaking(params provider.ClaimParams) (k taking, err error) {
 
 func (k taking) nothing() bool { return k.turn == nil && len(k.work) == 0 }
 
+// mixed reports whether the activities are selected in several ways, so that some may have been claimed before the
+// names of others were asked for.
+func (k taking) mixed() bool {
+	return slices.ContainsFunc(k.work, func(w workFetch) bool { return w.kind != k.work[0].kind })
+}
+
 // tokenAt is the lock token of the i-th activity of a call, which token belongs to. Tokens are
 // random, so that no other call's are near.
 func tokenAt(token mssqldriver.UniqueIdentifier, i int) mssqldriver.UniqueIdentifier {
@@ -186,23 +192,19 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 	}
 	// What the rows of a selection have in common.
 	type common struct {
-		kind              string
-		lockMs, unknownMs int64
+		kind                         string
+		lockMs, sessionMs, unknownMs int64
 	}
 	selections := map[common]int32{}
 	for i, w := range k.work {
-		f := w.params
-		same := common{w.kind, f.LockMs, f.UnknownMs}
+		row := w.row
+		same := common{w.kind, row.LockMs, row.SessionMs, row.UnknownMs}
 		if _, known := selections[same]; !known {
 			selections[same] = int32(len(selections))
 		}
-		id, due := s.activities.marks.from(w.kind, time.Now())
-		p.Work = append(p.Work, mssqldb.TakeListV1Row{
-			Position: int32(i), Selection: selections[same], LockToken: tokenAt(token, i), LockMs: f.LockMs,
-			Sessions: f.Sessions, Owner: f.Owner, SessionMs: f.SessionMs, AnyTag: f.AnyTag, Untagged: f.Untagged,
-			Tag1: f.Tag1, Tag2: f.Tag2, Tag3: f.Tag3, Tag4: f.Tag4, Tag5: f.Tag5, Known: f.Known, UnknownMs: f.UnknownMs,
-			FromID: id, DueFrom: due,
-		})
+		row.Position, row.Selection, row.LockToken = int32(i), selections[same], tokenAt(token, i)
+		row.FromID, row.DueFrom = s.activities.marks.from(w.kind, time.Now())
+		p.Work = append(p.Work, row)
 	}
 	return p
 }
@@ -222,7 +224,7 @@ func (s *Store) giveTakenBack(k taking, began time.Time) claimCall {
 		}
 		for i, w := range k.work {
 			lost.WorkTokens = append(lost.WorkTokens, mssqldb.TokenListV1Row{Position: int32(i), LockToken: tokenAt(token, i)})
-			leases = append(leases, w.params.LockMs)
+			leases = append(leases, w.row.LockMs)
 		}
 		lost.LeastMs, lost.MostMs = slices.Min(leases), slices.Max(leases)
 		return s.giveBack(ctx, q, lost, began)
@@ -275,7 +277,10 @@ func (s *Store) opened(
 		}
 	}
 	if rows.FailureReturned && rows.Failure.WorkFailed {
-		rows.Work, lost.work = nil, k.work
+		rows.Work = nil
+		if !locksNothing(rows.Failure.ErrorNumber) || k.mixed() {
+			lost.work = k.work
+		}
 	}
 	if giveBack := s.giveTakenBack(lost, began); giveBack != nil {
 		//nolint:contextcheck // this context may be what ended the call
@@ -297,10 +302,7 @@ func (s *Store) opened(
 			told[kind] = true
 			s.activities.marks.found(kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
 		}
-		item, err := s.openWork(ctx, k.work[row.Position], tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
-			ID: row.ID, InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: row.AttemptCount, FreshSession: row.FreshSession,
-			Heartbeat: row.Heartbeat, WaitedMs: row.WaitedMs,
-		})
+		item, err := s.openWork(ctx, k.work[row.Position], tokenAt(token, int(row.Position)), row)
 		switch {
 		case err != nil:
 			taken.Err = errors.Join(taken.Err, err)

@@ -35,24 +35,23 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 
 // workFetch is what a fetch is looking for, checked and encoded.
 type workFetch struct {
-	params mssqldb.FetchWorkItemParams
-	code   codeSelection
+	// row is a row of the request, but for its places, its token and from where it looks.
+	row  mssqldb.TakeListV1Row
+	code codeSelection
 	// setAside is called with what cannot be decoded, nil for the store's log.
 	setAside func(provider.DeadLetter)
 	// kind is the same for fetches that would find the same, but for the owner of sessions.
 	kind string
 }
 
-// newWorkFetch checks and encodes what a fetch is looking for. A tag that is too long
-// for the column, or that cannot be stored at all, is on no activity, so it is left out.
+// newWorkFetch checks and encodes what a fetch is looking for.
 func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
-	fetch := &f.params
+	fetch := &f.row
 	f.setAside = params.SetAside
 	if fetch.LockMs, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return f, err
 	}
 	if params.Session != nil {
-		fetch.Sessions = true
 		if err := columns.CheckID(opFetchWork, "session owner id", params.Session.OwnerID); err != nil {
 			return f, err
 		}
@@ -69,18 +68,15 @@ func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
 	fetch.Known, fetch.UnknownMs = f.code.digest, f.code.unknownMs
 	mode := params.Tags.Mode()
 	fetch.AnyTag = mode == provider.TagAny
-	fetch.Untagged = mode != provider.TagSet
-	to := []**string{&fetch.Tag1, &fetch.Tag2, &fetch.Tag3, &fetch.Tag4, &fetch.Tag5}
-	for _, tag := range columns.Tags(params.Tags) {
-		if text, err := storedKey(opFetchWork, "tag", tag); err == nil {
-			*to[0] = &text
-			to = to[1:]
-		}
-	}
-	f.kind = fmt.Sprintf("%t %d %q %s", fetch.Sessions, mode, params.Tags.Tags(), f.code.kind())
+	f.kind = fmt.Sprintf("%t %d %q %s", fetch.Owner != nil, mode, params.Tags.Tags(), f.code.kind())
 	if f.code.unknownMs > 0 {
 		// Of any tag and any session, which stays its owner's.
-		fetch.AnyTag, fetch.Untagged, fetch.Sessions = true, true, false
+		fetch.AnyTag, fetch.Owner = true, nil
+		return f, nil
+	}
+	to := []**string{&fetch.Tag1, &fetch.Tag2, &fetch.Tag3, &fetch.Tag4, &fetch.Tag5, &fetch.Tag6}
+	for i, tag := range storedTags(params.Tags) {
+		*to[i] = &tag
 	}
 	return f, nil
 }
@@ -95,22 +91,22 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 	defer s.leave()
 	began := time.Now()
 	for {
-		var row *mssqldb.FetchWorkItemItemRow
+		var rows []mssqldb.FetchWorkItemWorkRow
 		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-			f.params.LockToken = tokenAt(token, 0)
-			id, due := s.activities.marks.from(f.kind, time.Now())
-			f.params.FromID, f.params.DueFrom = &id, &due
+			f.row.LockToken = tokenAt(token, 0)
+			f.row.FromID, f.row.DueFrom = s.activities.marks.from(f.kind, time.Now())
 			return f.code.fetch(ctx, q, func() error {
-				result, err := q.FetchWorkItem(ctx, f.params)
-				row = result.Item
+				result, err := q.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{Work: []mssqldb.TakeListV1Row{f.row}})
+				rows = result.Work
 				return err
 			})
 		}, s.giveTakenBack(taking{work: []workFetch{f}}, began))
-		if err != nil || row == nil {
+		if err != nil || len(rows) == 0 {
 			return nil, err
 		}
+		row := rows[0]
 		s.activities.marks.found(f.kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
-		if item, err := s.openWork(ctx, f, f.params.LockToken, row); item != nil || err != nil {
+		if item, err := s.openWork(ctx, f, f.row.LockToken, row); item != nil || err != nil {
 			return item, err
 		}
 	}
@@ -119,7 +115,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 // openWork makes of a locked activity what the runtime works on, nil for one that was set
 // aside.
 func (s *Store) openWork(
-	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow,
+	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row mssqldb.FetchWorkItemWorkRow,
 ) (*provider.FetchedWorkItem, error) {
 	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 	if err == nil {
@@ -150,7 +146,7 @@ func (s *Store) giveWorkBack(id int64) claimCall {
 
 // setWorkAside moves an activity that cannot be decoded out of the queue.
 func (s *Store) setWorkAside(
-	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow, cause error,
+	ctx context.Context, f workFetch, token mssqldriver.UniqueIdentifier, row mssqldb.FetchWorkItemWorkRow, cause error,
 ) error {
 	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{

@@ -2,7 +2,7 @@
 -- session that the owner does not get is not kept locked. Of two owners that add the same
 -- session at the same time, one gets error 2627; its whole call is safe to repeat.
 --
--- Helper of: lock_work_item.
+-- Helper of: fetch_work_item.
 -- Transaction: the caller's.
 --
 -- Parameters:

@@ -7,13 +7,13 @@
 --   @instance_id, @execution_id, @activity_id
 --                which activity of which execution it is
 --   @session_id  the session it belongs to; NULL for none
---   @tag         the tag that a worker must have asked for; NULL for none
+--   @tag         the tag that a worker must have asked for; the empty text for none
 --   @name        the activity's name; NULL for what any worker may take
 --   @work_item   the activity's input
 --
 -- Locks: code_names (by get_code), worker_queue (the new row).
 --
--- gen:null @session_id @tag @name
+-- gen:null @session_id @name
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,

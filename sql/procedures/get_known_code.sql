@@ -1,6 +1,6 @@
 -- Finds the number of a set of names that a worker knows, and records when the set was last seen: at most every 20
 -- seconds, so that fetches do not queue for the row.
--- Helper of: claim_turn, lock_work_item.
+-- Helper of: claim_turn, fetch_work_item.
 -- Transaction: none.
 -- Parameters:
 --   @digest    NULL for a worker that knows all names: then @known_id is NULL

@@ -1,25 +1,13 @@
--- Makes up to 64 activities ready whose delay or lease has ended. The lease's token stays until
--- the next fetch: an abandon may still present it. The write repeats the condition, as not every
--- server tests it again for rows of a TOP that it has waited for.
---
--- Helper of: lock_ready_work, lock_work_item.
--- Transaction: none. The write commits by itself. It is separate from the claim that calls it, so
---   that others see at once what may be fetched.
---
+-- Makes up to 64 activities ready whose delay or lease has ended. The lease's token stays until the next
+-- claim: an abandon may still present it.
+-- Helper of: fetch_work_item.
+-- Transaction: none. The write commits by itself. It is separate from the claim that calls it, so that
+--   others see at once what may be claimed.
 -- Parameters:
 --   @now       the present time, in milliseconds since 1970 UTC
---   @due_from  only those whose time came at this time or later, in milliseconds since 1970 UTC; 0 for
---              all
+--   @due_from  only those whose time came at this time or later, in milliseconds since 1970 UTC; 0 for all
 --   @more      1 if there may be others
---
--- Locks: worker_queue (the found rows, exclusive, by ix_worker_queue_wake and then
---   pk_worker_queue).
---
--- Hints: READPAST leaves out what others are writing, also in the write; READCOMMITTEDLOCK takes
---   locks under row versioning as well; UPDLOCK and ROWLOCK keep to rows. INDEX reads what is due
---   and nothing else. A plan that was made for an empty table would read all of it. FORCESEEK locks
---   each row before its keys in the other indexes, and LOOP seeks each row that was found. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+-- Locks: worker_queue (the found rows, exclusive, by ix_worker_queue_wake and then pk_worker_queue).
 --
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
@@ -29,23 +17,23 @@ CREATE OR ALTER PROCEDURE duroxide.ready_due_work
 AS
 DECLARE @due TABLE (id BIGINT NOT NULL PRIMARY KEY);
 
--- The end of the lease is no condition, see find_work.
 INSERT INTO @due (id)
 SELECT TOP (64) q.id
 FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
 WHERE q.ready = 0
   AND q.wake_at >= @due_from
   AND q.wake_at <= @now
+  -- A column of the row, as in fetch_work_item.
   AND COALESCE(q.locked_until, 0) >= 0
 ORDER BY q.wake_at
 OPTION (KEEPFIXED PLAN);
 SET @more = CASE @@ROWCOUNT WHEN 64 THEN 1 ELSE 0 END;
 
-IF EXISTS (SELECT 1 FROM @due AS d)
-    UPDATE q
-    SET ready = 1
-    FROM @due AS d
-    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = d.id
-    WHERE q.ready = 0
-      AND q.wake_at <= @now
-    OPTION (KEEPFIXED PLAN);
+-- Not every server tests again rows of a TOP that it has waited for.
+UPDATE q
+SET ready = 1
+FROM @due AS d
+INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = d.id
+WHERE q.ready = 0
+  AND q.wake_at <= @now
+OPTION (KEEPFIXED PLAN);

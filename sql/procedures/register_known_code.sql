@@ -4,8 +4,9 @@
 --   Store.AckWorkAndClaim.
 -- Transaction: its own. Names are added before it begins.
 -- Parameters:
---   @activity            1 for a set of activities, 0 for one of orchestrations
---   @any_tag, @untagged  1 if the worker takes activities with any tag or none, or those without a tag
+--   @activity  1 for a set of activities, 0 for one of orchestrations
+--   @any_tag   1 for activities with any tag or none
+--   @tags      the empty text is for activities without a tag
 -- Locks: code_names (by add_codes), known_code (the key's range of the digest, and the removed sets),
 --   known_code_names, known_code_tags (the new and the removed rows).
 CREATE OR ALTER PROCEDURE duroxide.register_known_code
@@ -13,7 +14,6 @@ CREATE OR ALTER PROCEDURE duroxide.register_known_code
     @activity BIT,
     @codes    duroxide.code_list_v1 READONLY,
     @any_tag  BIT,
-    @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY
 AS
 SET NOCOUNT, XACT_ABORT ON;
@@ -50,9 +50,6 @@ BEGIN TRY
         INSERT INTO duroxide.known_code_tags (known_id, tag)
         SELECT @known_id, N'*'
         WHERE @any_tag = 1
-        UNION
-        SELECT @known_id, N'-'
-        WHERE @untagged = 1
         UNION
         SELECT @known_id, N'+' + t.id
         FROM @tags AS t;

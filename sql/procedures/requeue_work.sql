@@ -18,7 +18,7 @@
 -- Hints: INDEX comes to the row by its key, whatever the statistics say. ROWLOCK keeps the lock to
 --   the row.
 --
--- gen:null @session_id @tag @name
+-- gen:null @session_id @name
 CREATE OR ALTER PROCEDURE duroxide.requeue_work
     @id           BIGINT,
     @instance_id  NVARCHAR(400),

@@ -66,8 +66,8 @@ GO
 CREATE INDEX ix_known_code_names_code ON duroxide.known_code_names (code_id, known_id);
 GO
 
--- The tags that the fetches of each set of activities take: '*' is any tag or none, '-' is none,
--- and '+gpu' is the tag gpu.
+-- The tags that the fetches of each set of activities take: '*' is any tag or none, '+gpu' is the tag
+-- gpu, and '+' is no tag.
 CREATE TABLE duroxide.known_code_tags (
     known_id INT           NOT NULL,
     tag      NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL,

@@ -112,7 +112,8 @@ CREATE TABLE duroxide.worker_queue (
     execution_id  BIGINT           NOT NULL,
     activity_id   BIGINT           NOT NULL,
     session_id    NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
-    tag           NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    -- The empty text for an activity without a tag.
+    tag           NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL CONSTRAINT df_worker_queue_tag DEFAULT N'',
     -- code_names.id of the activity's name; 0 if any worker may take it.
     code_id       INT              NOT NULL CONSTRAINT df_worker_queue_code_id DEFAULT 0,
     -- The work item's JSON, which no T-SQL looks into (rule T4).
@@ -154,18 +155,9 @@ WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
 -- For ready_due_work: activities whose wake_at has come. The included column is for
--- recommended_workers.
+-- recommended_workers, and for give_back, which looks for tokens of leases.
 CREATE INDEX ix_worker_queue_wake ON duroxide.worker_queue (wake_at) INCLUDE (lock_token)
 WHERE ready = 0
-WITH (ALLOW_PAGE_LOCKS = OFF);
-GO
-
--- For acknowledgements, abandons and renewals, which come with a token. session_id is
--- included for ack_work_item, which would otherwise read the row before it locks the row;
--- ready is included for recommended_workers, and changes with the token, or once the lease
--- has ended.
-CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token) INCLUDE (ready, session_id)
-WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 

@@ -47,7 +47,7 @@ CREATE TYPE duroxide.work_list_v1 AS TABLE (
     execution_id BIGINT        NOT NULL,
     activity_id  BIGINT        NOT NULL,
     session_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
-    tag          NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    tag          NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- The activity's name; NULL if any worker may take it.
     name         NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     work_item    NVARCHAR(MAX) NOT NULL
@@ -65,6 +65,14 @@ GO
 -- Values of code_names.id. Procedures pass the list to each other.
 CREATE TYPE duroxide.code_id_list_v1 AS TABLE (
     code_id INT NOT NULL PRIMARY KEY
+);
+GO
+
+-- Tags with values of code_names.id. Procedures pass the list to each other.
+CREATE TYPE duroxide.work_code_list_v1 AS TABLE (
+    tag     NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    code_id INT           NOT NULL,
+    PRIMARY KEY (tag, code_id)
 );
 GO
 
@@ -152,26 +160,35 @@ CREATE TYPE duroxide.turn_claim_v1 AS TABLE (
 );
 GO
 
--- Requests for activities: each row takes one activity at most. Rows with the same selection
--- differ only in the token and the owner of sessions. fetch_work_item explains from_id and
--- due_from.
+-- Requests for activities: each row takes one activity at most. Rows with the same selection differ only
+-- in the token and the owner.
 CREATE TYPE duroxide.take_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,
     selection  INT              NOT NULL,
+    -- The lease's token, a new one, and how long the lease lasts.
     lock_token UNIQUEIDENTIFIER NOT NULL,
     lock_ms    BIGINT           NOT NULL,
-    sessions   BIT              NOT NULL,
+    -- Who has the activity's session then, and for how long. NULL takes no activities of sessions, except
+    -- with unknown_ms.
     owner      NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     session_ms BIGINT           NOT NULL,
+    -- 1 takes any tag. Else one of up to six is taken; the empty text is that of activities without a tag.
     any_tag    BIT              NOT NULL,
-    untagged   BIT              NOT NULL,
     tag1       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag2       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag3       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag4       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag5       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag6       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    -- The digest of the activities that the worker knows; NULL for a worker that names none: it takes all
+    -- but what others have named in the last 75 seconds.
     known      VARBINARY(32)    NULL,
+    -- If positive, takes only activities that have been ready for so many milliseconds and whose code no
+    -- worker has known for as long, in sessions of any owner; known then restricts nothing.
     unknown_ms BIGINT           NOT NULL,
+    -- The first look skips lower ids, as deleted ones stay in the index while a reader needs old row
+    -- versions, and makes ready only what has been due since this time, in milliseconds since 1970 UTC. An
+    -- empty look is repeated without these two limits; 0 for none.
     from_id    BIGINT           NOT NULL,
     due_from   BIGINT           NOT NULL
 );

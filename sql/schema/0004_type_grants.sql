@@ -6,6 +6,7 @@ GRANT EXECUTE ON TYPE::duroxide.queue_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.work_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.code_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.code_id_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.work_code_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.version_id_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.activity_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.kv_list_v1 TO duroxide_runtime;

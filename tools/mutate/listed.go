@@ -47,7 +47,7 @@ func listed() ([]mutant, error) {
 	for _, module := range []string{
 		"abandon_orchestration_item", "abandon_work_item", "ack_instance_work", "ack_orchestration_item", "ack_work_item",
 		"append_with_execution", "cleanup_orphaned_sessions", "delete_orphan_messages", "enqueue_for_orchestrator", "enqueue_for_worker",
-		"fetch_orchestration_item", "lock_work_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock", "requeue_work",
+		"fetch_orchestration_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock", "requeue_work",
 		"renew_session_lock", "renew_work_item_lock", "set_messages_aside", "set_work_aside", "start_instance",
 	} {
 		all = append(all, mutant{

@@ -1,5 +1,5 @@
 -- Lists the code that is in a set which a fetch has named since a time.
--- Helper of: unknown_codes, claim_turn, lock_work_item, abandon_orchestration_item, abandon_work_item.
+-- Helper of: unknown_codes, claim_turn, work_codes, abandon_orchestration_item, abandon_work_item.
 -- Parameters:
 --   @activity  1 looks at sets of activities, 0 at sets of orchestrations
 --   @since     milliseconds since 1970 UTC

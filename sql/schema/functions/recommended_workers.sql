@@ -52,13 +52,7 @@ BEGIN
         SELECT COUNT_BIG(*) AS activities
         FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_wake))
         WHERE q.ready = 0
-          AND q.wake_at <= @now
-          AND q.lock_token IS NULL
-        UNION ALL
-        SELECT COUNT_BIG(*) AS activities
-        FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-        WHERE q.lock_token IS NOT NULL
-          AND q.ready = 0
+          AND (q.wake_at <= @now OR q.lock_token IS NOT NULL)
     ) AS c
     OPTION (KEEPFIXED PLAN);
     SET @for_turns = CASE WHEN @turns > 0 THEN (@instances + @turns - 1) / @turns ELSE 0 END;

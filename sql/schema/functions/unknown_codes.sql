@@ -1,5 +1,5 @@
 -- Lists the code that no worker has known since a time: no fetch since then has named a set that has the code's name.
--- Helper of: lock_work_item, unknown_work.
+-- Helper of: unknown_work, work_codes.
 -- Parameters:
 --   @activity  1 looks at sets of activities, 0 at sets of orchestrations
 --   @since     milliseconds since 1970 UTC

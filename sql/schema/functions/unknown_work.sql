@@ -12,7 +12,7 @@ CREATE OR ALTER FUNCTION duroxide.unknown_work (@now BIGINT, @since BIGINT)
 RETURNS TABLE
 AS
 RETURN (
-    SELECT CAST(0 AS BIT) AS activity, c.code_id, c.name, c.version, CAST(NULL AS NVARCHAR(400)) AS tag, b.instance_id, q.visible_at
+    SELECT CAST(0 AS BIT) AS activity, c.code_id, c.name, c.version, CAST(N'' AS NVARCHAR(400)) AS tag, b.instance_id, q.visible_at
     FROM duroxide.unknown_codes(0, @since) AS c
     INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         ON b.code_id = c.code_id AND b.head_id IS NOT NULL
@@ -28,13 +28,13 @@ RETURN (
     ) AS g
     INNER JOIN duroxide.code_names AS n ON n.id = g.code_id
     INNER JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_worker_queue))
-        ON q.code_id = g.code_id AND (q.tag = g.tag OR (q.tag IS NULL AND g.tag IS NULL))
+        ON q.code_id = g.code_id AND q.tag = g.tag
     WHERE q.ready = 1 AND q.visible_at <= @now AND COALESCE(q.locked_until, 0) <= @now
       AND NOT EXISTS (
           SELECT 1 FROM duroxide.known_code_names AS kn WITH (INDEX (ix_known_code_names_code))
           INNER JOIN duroxide.known_code AS k ON k.id = kn.known_id
           INNER JOIN duroxide.known_code_tags AS kt ON kt.known_id = k.id
           WHERE kn.code_id = g.code_id AND k.activity = 1 AND k.seen_at > @since
-            AND kt.tag IN (N'*', CASE WHEN g.tag IS NULL THEN N'-' ELSE N'+' + g.tag END)
+            AND kt.tag IN (N'*', N'+' + g.tag)
       )
 );

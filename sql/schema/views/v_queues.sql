@@ -63,7 +63,7 @@ FROM (
         q.id,
         q.instance_id,
         CAST(N'Activity' AS NVARCHAR(32)) AS kind,
-        q.tag,
+        NULLIF(q.tag, N'') AS tag,
         q.session_id,
         q.visible_at,
         q.attempt_count,

@@ -216,7 +216,10 @@ func (p *patient) checkCode(ctx context.Context) error {
 // judgeUnknown is never a problem of the database: the worker may only be stopped.
 func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
 	missing := provider.UnknownCode{
-		CodeName: provider.CodeName{Name: code.Name, Version: code.Version}, Activity: code.Activity, Tag: code.Tag, OtherTags: code.OtherTags,
+		CodeName: provider.CodeName{Name: code.Name, Version: code.Version}, Activity: code.Activity, OtherTags: code.OtherTags,
+	}
+	if code.Tag != "" {
+		missing.Tag = &code.Tag
 	}
 	if code.SeenAt != nil {
 		missing.LastKnown = time.UnixMilli(*code.SeenAt)

@@ -83,7 +83,7 @@ func claimed() []deed {
 // selected are fetches that are not for everybody's work.
 func selected() []deed {
 	register := func(digest string, activity int, names string) string {
-		return fmt.Sprintf("DECLARE @k%s duroxide.code_list_v1; INSERT INTO @k%[1]s VALUES %s; EXEC duroxide.register_known_code @digest = %[1]s, @activity = %[3]d, @codes = @k%[1]s, @any_tag = 0, @untagged = 1;\n", digest, names, activity)
+		return fmt.Sprintf("DECLARE @k%s duroxide.code_list_v1; INSERT INTO @k%[1]s VALUES %s; EXEC duroxide.register_known_code @digest = %[1]s, @activity = %[3]d, @codes = @k%[1]s, @any_tag = 1;\n", digest, names, activity)
 	}
 	knows := register("0xAA", 0, "(1, N'Order', N'1.0.0')")
 	other := register("0xBB", 0, "(1, N'Other', N'')")
@@ -118,15 +118,21 @@ func selected() []deed {
 
 // selectedWork are fetches of activities, beside four that differ in tag and session.
 func selectedWork(other, knows string) []deed {
-	work := func(known string, unknown int, options string) string {
-		return strings.NewReplacer("@known = NULL, @unknown_ms = 0", fmt.Sprintf("@known = %s, @unknown_ms = %d", known, unknown),
-			"@any_tag = 0, @untagged = 1,\n\t\t@tag1 = NULL", options).Replace(fetchWorkOf(1, "w1"))
+	work := func(known string, unknown int, tags []string) string {
+		a := asking{owner: "w1", tags: tags, known: known, unknown: unknown}
+		if unknown > 0 {
+			a.owner = ""
+		}
+		return fetchWorkBy(1, a)
 	}
-	const anyTag, untagged, gpu = "@any_tag = 1, @untagged = 1, @tag1 = NULL", "@any_tag = 0, @untagged = 1, @tag1 = NULL", "@any_tag = 0, @untagged = 0, @tag1 = N'gpu'"
+	gpu := []string{"N'gpu'"}
 	var all []deed
-	for _, of := range []struct{ name, session, tag, options string }{
-		{"work", "NULL", "NULL", untagged},
-		{"work of a session", "N's1'", "NULL", untagged},
+	for _, of := range []struct {
+		name, session, tag string
+		options            []string
+	}{
+		{"work", "NULL", "NULL", nil},
+		{"work of a session", "N's1'", "NULL", nil},
 		{"work with a tag", "NULL", "N'gpu'", gpu},
 		{"work of a session with a tag", "N's1'", "N'gpu'", gpu},
 	} {
@@ -138,8 +144,8 @@ func selectedWork(other, knows string) []deed {
 			deed{"fetch " + of.name + " of unknown code", only + other, within, work("0xDD", 5000, anyTag)},
 			deed{"fetch " + of.name + " of code that has been unknown for long", only + other, within, work("0xDD", 20_000, anyTag)},
 			deed{"fetch " + of.name + " of unknown code that had a lease lately", only + leased + other, within, work("0xDD", 20_000, anyTag)},
-			deed{"fetch " + of.name + " of any code", only, within, work("NULL", 0, of.options)},
-			deed{"fetch " + of.name + " with another tag", only, within, work("NULL", 0, "@any_tag = 0, @untagged = 0, @tag1 = N'cpu'")},
+			deed{"fetch " + of.name + " of any code", only, within, work("", 0, of.options)},
+			deed{"fetch " + of.name + " with another tag", only, within, work("", 0, []string{"N'cpu'"})},
 		)
 	}
 	mine := "DELETE FROM duroxide.worker_queue;\n" + enqueueWorkOf("a", 20, "N'sa'", "NULL")
@@ -160,8 +166,8 @@ func selectedWork(other, knows string) []deed {
 // taken are takings of several activities.
 func taken() []deed {
 	none := "DELETE FROM duroxide.worker_queue;\n"
-	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n" +
-		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n"
+	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 1;\n" +
+		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k, @any_tag = 1;\n"
 	works := func(session, tag string, n ...int) string {
 		var b strings.Builder
 		for _, activity := range n {
@@ -169,17 +175,17 @@ func taken() []deed {
 		}
 		return b.String()
 	}
-	tagged := strings.Replace(takeWorkOf(1, 1, 2, 3), "N'desk', N'disk'", "N'gpu', N'gpu'", 1)
+	tagged := takeWorkBy(asking{owner: "w1", tags: []string{"N''", "N'gpu'"}, known: "0x01"}, 1, 2, 3)
 	others := strings.NewReplacer("@name = N'Pay'", "@name = N'Ship'").Replace(works("NULL", "NULL", 21, 22))
 	due := "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1 WHERE activity_id = 24;\n"
 	return []deed{
-		{"take more work than there is", knows + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 1, 2, 3)},
-		{"take less work than there is", knows + works("NULL", "NULL", 24, 23, 22), within, takeWorkOf(1, 1, 2)},
-		{"take work of known code", knows + others + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 1, 2, 3)},
+		{"take more work than there is", knows + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 2, 3)},
+		{"take less work than there is", knows + works("NULL", "NULL", 24, 23, 22), within, takeWorkOf(1, 2)},
+		{"take work of known code", knows + others + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 2, 3)},
 		{"take work of a tag and without one", knows + works("NULL", "N'gpu'", 25) + works("NULL", "NULL", 24) + works("NULL", "N'cpu'", 23) + works("NULL", "N'gpu'", 22), within, tagged},
-		{"take work of a session and without one", knows + works("NULL", "NULL", 25) + works("N's1'", "NULL", 24) + works("NULL", "NULL", 23), within, takeWorkOf(1, 1, 2)},
-		{"take work that is due", knows + works("NULL", "NULL", 25, 24, 23) + due, within, takeWorkOf(1, 1, 2)},
-		{"take work from an id on", knows + works("NULL", "NULL", 24, 23), within, strings.NewReplacer("0x01, 0, 0, 0)", "0x01, 0, 9000, 0)", "30000, 1, N'w1'", "30000, 0, NULL").Replace(takeWorkOf(1, 1, 2))},
+		{"take work of a session and without one", knows + works("NULL", "NULL", 25) + works("N's1'", "NULL", 24) + works("NULL", "NULL", 23), within, takeWorkOf(1, 2)},
+		{"take work that is due", knows + works("NULL", "NULL", 25, 24, 23) + due, within, takeWorkOf(1, 2)},
+		{"take work from an id on", knows + works("NULL", "NULL", 24, 23), within, takeWorkBy(asking{known: "0x01", from: 9000}, 1, 2)},
 	}
 }
 

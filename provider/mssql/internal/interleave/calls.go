@@ -1,7 +1,9 @@
 package interleave
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -51,7 +53,7 @@ func enqueueWork(instance, session string) string {
 	if session != "NULL" {
 		session = "N'" + session + "'"
 	}
-	return fmt.Sprintf("EXEC duroxide.enqueue_for_worker @instance_id = N'%s', @execution_id = 1, @activity_id = 1, @session_id = %s, @tag = NULL, @name = NULL, @work_item = N'{}';\n", instance, session)
+	return fmt.Sprintf("EXEC duroxide.enqueue_for_worker @instance_id = N'%s', @execution_id = 1, @activity_id = 1, @session_id = %s, @tag = N'', @name = NULL, @work_item = N'{}';\n", instance, session)
 }
 
 func fetchTurnOf(n int) string {
@@ -70,10 +72,54 @@ func turnClaim(n, peek int) (list, declaration string) {
 	return list, fmt.Sprintf("DECLARE %[1]s duroxide.turn_claim_v1; INSERT INTO %[1]s VALUES (0, %[2]s, 30000, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, %[3]d, 0, 0);\n", list, tokenOf(n), peek)
 }
 
-func fetchWorkOf(n int, owner string) string {
-	return fmt.Sprintf(`EXEC duroxide.fetch_work_item @lock_token = %s, @lock_ms = 30000, @sessions = 1, @owner = N'%s', @session_ms = 30000, @any_tag = 0, @untagged = 1,
-		@tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = NULL, @unknown_ms = 0;
-`, tokenOf(n), owner)
+// asking is what a request for activities asks for.
+type asking struct {
+	owner string // of sessions; empty without
+	// tags are up to two literals, none for activities without a tag; anyTag is any.
+	tags []string
+	// known is a digest, empty for none.
+	known         string
+	unknown, from int
+	sessionMs     int // 30000 if not given
+}
+
+var anyTag = []string{"any"}
+
+const askingColumns = "(position, selection, lock_token, lock_ms, owner, session_ms, any_tag, tag1, tag2, known, unknown_ms, from_id, due_from)"
+
+// row is a row of take_list_v1, with these columns.
+func (a asking) row(position, token int) string {
+	owner, known, anyOfThem, tags := null, null, 0, append(slices.Clone(a.tags), null, null)
+	if a.owner != "" {
+		owner = "N'" + a.owner + "'"
+	}
+	if a.known != "" {
+		known = a.known
+	}
+	switch {
+	case slices.Equal(a.tags, anyTag):
+		anyOfThem, tags = 1, []string{null, null}
+	case len(a.tags) == 0:
+		tags[0] = "N''"
+	}
+	return fmt.Sprintf("(%d, 0, %s, 30000, %s, %d, %d, %s, %s, %s, %d, %d, 0)", position, tokenOf(token), owner, cmp.Or(a.sessionMs, 30_000), anyOfThem,
+		tags[0], tags[1], known, a.unknown, a.from)
+}
+
+// list declares a list that asks for an activity for each token.
+func (a asking) list(name string, tokens ...int) string {
+	rows := make([]string, len(tokens))
+	for i, n := range tokens {
+		rows[i] = a.row(i, n)
+	}
+	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s "+askingColumns+" VALUES %s;\n", name, strings.Join(rows, ", "))
+}
+
+func fetchWorkOf(n int, owner string) string { return fetchWorkBy(n, asking{owner: owner}) }
+
+func fetchWorkBy(n int, a asking) string {
+	list := fmt.Sprintf("@f%d", n)
+	return a.list(list, n) + "EXEC duroxide.fetch_work_item @work = " + list + ";\n"
 }
 
 func ackTurnOf(n int) string {

@@ -55,6 +55,7 @@ const drained = `
 DECLARE @token UNIQUEIDENTIFIER, @id NVARCHAR(400), @execution BIGINT, @claimed_at BIGINT, @claimed_to BIGINT, @n INT = 0, @work BIGINT;
 DECLARE @turn duroxide.turn_claim_v1, @acks duroxide.completion_list_v1;
 DECLARE @seen TABLE (id BIGINT NOT NULL PRIMARY KEY);
+DECLARE @ask duroxide.take_list_v1;
 DECLARE @before TABLE (id BIGINT NOT NULL PRIMARY KEY);
 INSERT INTO @before (id) SELECT q.id FROM duroxide.orchestrator_queue AS q;
 WHILE @n < 100
@@ -75,7 +76,9 @@ END;
 WHILE @n < 200
 BEGIN
     SET @n += 1; SET @token = NEWID(); SET @work = NULL;
-    EXEC duroxide.fetch_work_item @lock_token = @token, @lock_ms = 30000, @sessions = 1, @owner = N'drain', @session_ms = 30000, ` + tagsOfAll + `;
+    DELETE FROM @ask;
+    INSERT INTO @ask (position, selection, lock_token, lock_ms, owner, session_ms, any_tag, unknown_ms, from_id, due_from) VALUES (0, 0, @token, 30000, N'drain', 30000, 1, 0, 0, 0);
+    EXEC duroxide.fetch_work_item @work = @ask;
     SELECT @work = w.id FROM duroxide.worker_queue AS w WHERE w.lock_token = @token;
     IF @work IS NULL BREAK;
     DELETE FROM @acks;

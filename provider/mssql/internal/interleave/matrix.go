@@ -68,7 +68,7 @@ func (o operation) session(prefix, id string, n int) tsqltest.Session {
 			switch number := numberOf(err); {
 			case again && try < tries:
 				// Some were refused, and are called again, without what is taken.
-				batch, _, _ = strings.Cut(batch, ", @turn_token")
+				batch, _, _ = strings.Cut(batch, ", @turn")
 				continue
 			case again && err == nil:
 				p.Note(waitedInVain{prefix})

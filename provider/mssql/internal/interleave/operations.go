@@ -102,28 +102,22 @@ func another(n int) int { return n + 50 }
 
 // takeBy adds to a call what it takes: a turn and two activities, one after the other.
 func takeBy(n int, exec string) string {
-	return taking(n, exec, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
+	return taking(n, exec, asking{owner: "claimant", tags: anyTag})
 }
 
-// takeTogether is takeBy for activities that are locked in one pass: those of a worker without sessions that knows the
-// set 0x03.
+// takeTogether is takeBy for a worker without sessions that knows the set 0x03.
 func takeTogether(n int, exec string) string {
-	return taking(n, exec, "0, NULL, 0, 0, 1, "+strings.Repeat("NULL, ", 5)+"0x03, 0, 0, 0")
+	return taking(n, exec, asking{known: "0x03"})
 }
 
-// taking adds to a call what it takes: a turn, and two activities by a selection, which are the columns from sessions
-// on.
-func taking(n int, exec, selection string) string {
-	row := func(position, token int) string {
-		return fmt.Sprintf("(%d, 0, %s, 30000, %s)", position, tokenOf(token), selection)
-	}
+// taking adds to a call what it takes: a turn, and two activities.
+func taking(n int, exec string, a asking) string {
 	declare, call, _ := strings.Cut(exec, "EXEC ")
 	if strings.Contains(call, "@") {
 		call += ","
 	}
 	list, turn := turnClaim(n, 0)
-	return declare + fmt.Sprintf("DECLARE @w%d duroxide.take_list_v1; INSERT INTO @w%[1]d VALUES %s, %s;\n", n, row(0, n), row(1, another(n))) +
-		turn + fmt.Sprintf("EXEC %s @turn = %s, @work = @w%d;\n", call, list, n)
+	return declare + a.list(fmt.Sprintf("@w%d", n), n, another(n)) + turn + fmt.Sprintf("EXEC %s @turn = %s, @work = @w%d;\n", call, list, n)
 }
 
 // completions is the end of activities in one call.
@@ -134,8 +128,6 @@ func completions(n int, id string, work ...int) string {
 	}
 	return fmt.Sprintf("DECLARE @a%d duroxide.completion_list_v1; INSERT INTO @a%[1]d VALUES %s;\nEXEC duroxide.ack_work_item @acks = @a%[1]d", n, strings.Join(rows, ", "))
 }
-
-const tagsOfAll = "@any_tag = 1, @untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = NULL, @unknown_ms = 0"
 
 func operations() []operation {
 	return slices.Concat(turns(), work(), transactions(), admin(), readers())
@@ -208,7 +200,7 @@ func work() []operation {
 		{name: "enqueue work", batch: func(id string, n int) string { return enqueueWorkOf(id, 10+n, "NULL", "NULL") }},
 		{name: "enqueue work of a session", batch: func(id string, n int) string { return enqueueWorkOf(id, 10+n, "N's"+id+"'", "NULL") }},
 		{name: "fetch work", anywhere: true, claims: "worker_queue", portions: true, batch: func(_ string, n int) string {
-			return fmt.Sprintf("EXEC duroxide.fetch_work_item @lock_token = %s, @lock_ms = 30000, @sessions = 1, @owner = N'claimant', @session_ms = 30000, %s;\n", tokenOf(n), tagsOfAll)
+			return fetchWorkBy(n, asking{owner: "claimant", tags: anyTag})
 		}},
 		{name: "ack work", batch: func(id string, _ int) string {
 			_, work, _ := held(id)
@@ -245,14 +237,14 @@ func work() []operation {
 		{name: "send a message again", batch: letterOf("orchestrator",
 			"EXEC duroxide.requeue_message @id = %[1]d, @instance_id = N'%[2]s', @kind = 3, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 0;\n")},
 		{name: "send an activity again", batch: letterOf("worker",
-			"EXEC duroxide.requeue_work @id = %[1]d, @instance_id = N'%[2]s', @execution_id = 3, @activity_id = 9, @session_id = NULL, @tag = NULL, @name = NULL, @work_item = N'{}';\n")},
+			"EXEC duroxide.requeue_work @id = %[1]d, @instance_id = N'%[2]s', @execution_id = 3, @activity_id = 9, @session_id = NULL, @tag = N'', @name = NULL, @work_item = N'{}';\n")},
 		{name: "delete a letter", batch: letterOf("worker", "EXEC duroxide.delete_dead_letter @id = %[1]d;\n")},
 		{name: "renew sessions", batch: func(id string, n int) string {
 			return withList(n, "(1, N'w"+id+"')", "EXEC duroxide.renew_session_lock @owners = @l%d, @extend_ms = 60000, @idle_ms = 600000;\n")
 		}},
 		{name: "clean up sessions", batch: always("EXEC duroxide.cleanup_orphaned_sessions;\n"), anywhere: true, portions: true},
 		{name: "register code", batch: func(id string, n int) string {
-			return fmt.Sprintf("DECLARE @k%d duroxide.code_list_v1; INSERT INTO @k%[1]d VALUES (1, N'Pay', N''), (2, N'Ship %s', N''); EXEC duroxide.register_known_code @digest = 0x%02X, @activity = 1, @codes = @k%[1]d, @any_tag = 0, @untagged = 1;\n", n, id, id[0])
+			return fmt.Sprintf("DECLARE @k%d duroxide.code_list_v1; INSERT INTO @k%[1]d VALUES (1, N'Pay', N''), (2, N'Ship %s', N''); EXEC duroxide.register_known_code @digest = 0x%02X, @activity = 1, @codes = @k%[1]d, @any_tag = 1;\n", n, id, id[0])
 		}},
 	}
 }
@@ -322,7 +314,7 @@ COMMIT TRANSACTION;
 		{name: "claim an ended session", batch: always(claims("new owner", "z")), anywhere: true},
 		{name: "claim the session of a", batch: always(claims("new owner", "sa")), anywhere: true},
 		{name: "fetch work of the session of a", batch: func(_ string, n int) string {
-			return strings.NewReplacer("@untagged = 1", "@untagged = 0", "@tag1 = NULL", "@tag1 = N'gpu'", "@session_ms = 30000", "@session_ms = 60000").Replace(fetchWorkOf(n, "wa"))
+			return fetchWorkBy(n, asking{owner: "wa", tags: []string{"N'gpu'"}, sessionMs: 60_000})
 		}, anywhere: true, portions: true},
 		{name: "start an orphan by its history", batch: func(_ string, n int) string {
 			return fmt.Sprintf("DECLARE @e%d duroxide.event_list_v1; INSERT INTO @e%[1]d VALUES %s; EXEC duroxide.append_with_execution @instance_id = N'o', @execution_id = 1, @events = @e%[1]d;\n", n, events(1))

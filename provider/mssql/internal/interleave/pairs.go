@@ -37,7 +37,7 @@ func pairs() []Scenario {
 
 // fetchesByNames are fetches of a worker that knows some code: its first look at what is ready locks nothing.
 func fetchesByNames() []Scenario {
-	named := twoTurns + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Order', N'1.0.0'); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k, @any_tag = 0, @untagged = 1;\n"
+	named := twoTurns + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Order', N'1.0.0'); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k, @any_tag = 1;\n"
 	fetch := func(n int) string { return strings.Replace(fetchTurnOf(n), "@known = NULL", "@known = 0x01", 1) }
 	return []Scenario{
 		{

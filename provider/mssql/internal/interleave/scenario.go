@@ -127,8 +127,13 @@ func fetches(name, batch string) tsqltest.Session {
 
 // claimOf is the instance or the row that a fetch returns, nil for none.
 func claimOf(r *tsqltest.Result) any {
-	if item := setWith(r, "attempt_count"); len(item) > 0 {
-		return item[0][0]
+	if r == nil {
+		return nil
+	}
+	for _, set := range r.Sets {
+		if slices.Contains(set.Columns, "attempt_count") && len(set.Rows) > 0 {
+			return set.Rows[0][max(0, slices.Index(set.Columns, "id"))]
+		}
 	}
 	return nil
 }

@@ -8,21 +8,20 @@ import (
 )
 
 // knowsLoad registers the set 0x03 of activities.
-const knowsLoad = "DECLARE @load duroxide.code_list_v1; INSERT INTO @load VALUES (1, N'Load', N''); EXEC duroxide.register_known_code @digest = 0x03, @activity = 1, @codes = @load, @any_tag = 0, @untagged = 1;\n"
+const knowsLoad = "DECLARE @load duroxide.code_list_v1; INSERT INTO @load VALUES (1, N'Load', N''); EXEC duroxide.register_known_code @digest = 0x03, @activity = 1, @codes = @load, @any_tag = 1;\n"
 
 // namedWorks are three activities that a worker with the set 0x01 may take, the first of them held.
 var namedWorks = heldWork + enqueueWork("a", "NULL") + enqueueWork("b", "NULL") +
-	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 0, @untagged = 1;\n"
+	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k, @any_tag = 1;\n"
 
-// takeWorkOf takes an activity without a tag, or with one of two, for each of the tokens.
+// takeWorkOf takes an activity without a tag, or with a certain one, for each of the tokens.
 func takeWorkOf(tokens ...int) string {
-	rows := make([]string, len(tokens))
-	for i, n := range tokens {
-		rows[i] = fmt.Sprintf("(%d, 0, %s, 30000, 1, N'w1', 30000, 0, 1, N'desk', N'disk', 0x01, 0, 0, 0)", i, tokenOf(n))
-	}
+	return takeWorkBy(asking{owner: "w1", tags: []string{"N''", "N'desk'"}, known: "0x01"}, tokens...)
+}
+
+func takeWorkBy(a asking, tokens ...int) string {
 	list := fmt.Sprintf("@t%d", tokens[0])
-	const columns = "position, selection, lock_token, lock_ms, sessions, owner, session_ms, any_tag, untagged, tag1, tag2, known, unknown_ms, from_id, due_from"
-	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s ("+columns+") VALUES %[2]s; EXEC duroxide.take @work = %[1]s;\n", list, strings.Join(rows, ", "))
+	return a.list(list, tokens...) + fmt.Sprintf("EXEC duroxide.take @work = %s;\n", list)
 }
 
 // takes is a session that notes the activities it has taken. What ends the taking is a result set, and what was locked

@@ -69,6 +69,9 @@ func start(id string) string {
 }
 
 func enqueueWorkOf(id string, activity int, session, tag string) string {
+	if tag == null {
+		tag = "N''"
+	}
 	return fmt.Sprintf("EXEC duroxide.enqueue_for_worker @instance_id = N'%s', @execution_id = 3, @activity_id = %d, @session_id = %s, @tag = %s, @name = NULL, @work_item = N'{}';\n",
 		id, activity, session, tag)
 }
@@ -87,7 +90,7 @@ func childStart(position int, id string) string {
 
 // activity is a row of @activities of the third execution.
 func activity(position int, id string, activity int, session string) string {
-	return fmt.Sprintf("(%d, N'%s', 3, %d, %s, %s, %[5]s, N'{}')", position, id, activity, session, null)
+	return fmt.Sprintf("(%d, N'%s', 3, %d, %s, N'', %s, N'{}')", position, id, activity, session, null)
 }
 
 // events are rows of @events with these ids.
