@@ -43,7 +43,7 @@ var rights = map[role]string{
 		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
 		list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
 		list_instances_by_status list_known_versions list_unknown_code read_history read_progress
-		recommended_workers
+		ended_between recommended_workers
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues
 		id_list_v1`,
 	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_turn_and_take ack_work_and_take ack_work_item

@@ -394,6 +394,18 @@ func TestViewsOfInstances(t *testing.T) {
 	g.wantTimes(t, "v_instances", "instances", "created_at", "1 = 1")
 	g.wantTimes(t, "v_instances", "instances", "updated_at", "1 = 1")
 
+	const ended = "SELECT e.instance_id, e.parent_instance_id, e.orchestration_name, e.orchestration_version, e.execution_id, e.status, e.output FROM %s.ended_between"
+	wantLines(t, "what has ended", g.lines(t, ended+"(NULL, NULL) AS e ORDER BY e.instance_id"),
+		"between | NULL | Order | 1.0.0 | 1 | ContinuedAsNew | next",
+		"completed | NULL | Order | 1.0.0 | 1 | Completed | 42",
+		"failed | NULL | Order | 1.0.0 | 1 | Failed | declined")
+	g.change(t, "UPDATE %s.executions SET completed_at = 86400000 WHERE instance_id = N'failed'")
+	wantLines(t, "what ended on the second day", g.lines(t, ended+"('1970-01-02', '1970-01-02 00:00:00.001') AS e"), "failed | NULL | Order | 1.0.0 | 1 | Failed | declined")
+	wantLines(t, "what ended on the first day", g.lines(t, ended+"('1970-01-01', '1970-01-02') AS e"))
+	wantLines(t, "what ended later", g.lines(t, ended+"('1970-01-02 00:00:00.001', NULL) AS e ORDER BY e.instance_id"),
+		"between | NULL | Order | 1.0.0 | 1 | ContinuedAsNew | next",
+		"completed | NULL | Order | 1.0.0 | 1 | Completed | 42")
+
 	wantLines(t, "executions", g.lines(t, `SELECT e.instance_id, e.execution_id, e.is_current, e.status, e.output,
 		e.major, e.minor, e.patch, e.event_count, CASE WHEN e.completed_at IS NULL THEN N'open' ELSE N'ended' END
 		FROM %s.v_executions AS e ORDER BY e.instance_id, e.execution_id`),
@@ -478,7 +490,7 @@ func manualQueries(t *testing.T) (queries []string) {
 func TestQueriesOfTheManual(t *testing.T) {
 	t.Parallel()
 	queries := manualQueries(t)
-	for _, part := range []string{"v_instances", "v_history", "v_queues", "recommended_workers"} {
+	for _, part := range []string{"ended_between", "v_history", "v_queues", "recommended_workers"} {
 		if !slices.ContainsFunc(queries, func(query string) bool { return strings.Contains(query, "duroxide."+part) }) {
 			t.Errorf("no query of the manual reads %s: is it still written as this test looks for it?", part)
 		}

@@ -9,9 +9,6 @@
 --   event_count   the length of the execution's history
 --   started_at
 --   completed_at  NULL while the execution runs
---
--- Hints: INDEX reads each execution, and its history after it, by the primary key. Writers lock both
--- in the same order.
 CREATE OR ALTER VIEW duroxide.v_executions
 AS
 SELECT
@@ -19,7 +16,7 @@ SELECT
     e.execution_id,
     CAST(CASE WHEN EXISTS (
         SELECT 1
-        FROM duroxide.executions AS n WITH (INDEX (pk_executions))
+        FROM duroxide.executions AS n
         WHERE n.instance_id = e.instance_id
           AND n.execution_id > e.execution_id
     ) THEN 0 ELSE 1 END AS BIT) AS is_current,
@@ -30,13 +27,13 @@ SELECT
     v.patch,
     (
         SELECT COUNT_BIG(*)
-        FROM duroxide.history AS h WITH (INDEX (pk_history))
+        FROM duroxide.history AS h
         WHERE h.instance_id = e.instance_id
           AND h.execution_id = e.execution_id
     ) AS event_count,
     s.utc AS started_at,
     f.utc AS completed_at
-FROM duroxide.executions AS e WITH (INDEX (pk_executions))
+FROM duroxide.executions AS e
 LEFT JOIN duroxide.framework_versions AS v ON v.id = e.version_id
 CROSS APPLY duroxide.utc_time(e.started_at) AS s
 CROSS APPLY duroxide.utc_time(e.completed_at) AS f;

@@ -1,5 +1,5 @@
 -- Instances with the state of their current execution, one row each, for people and
--- their tools. Times are UTC.
+-- their tools. Times are UTC. What ended in a span of time is found by function ended_between.
 --
 --   instance_id            an id that ends in a blank has the character ␟ behind it
 --   parent_instance_id     NULL for a root
@@ -14,9 +14,6 @@
 --   created_at
 --   updated_at             when the last turn was committed
 --   completed_at           NULL while the current execution runs
---
--- Hints: LOOP and INDEX read an instance before its execution, by their primary keys. Writers lock
--- both in the same order.
 CREATE OR ALTER VIEW duroxide.v_instances
 AS
 SELECT
@@ -32,8 +29,8 @@ SELECT
     c.utc AS created_at,
     u.utc AS updated_at,
     f.utc AS completed_at
-FROM duroxide.instances AS i WITH (INDEX (pk_instances))
-LEFT OUTER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions)) ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+FROM duroxide.instances AS i
+LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 CROSS APPLY duroxide.utc_time(i.created_at) AS c
 CROSS APPLY duroxide.utc_time(i.updated_at) AS u
 CROSS APPLY duroxide.utc_time(e.completed_at) AS f;

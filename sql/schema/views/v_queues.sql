@@ -17,9 +17,8 @@
 --   locked_until   the end of the lease, NULL without a lease
 --   created_at
 --
--- Hints: INDEX reads each row by its primary key, since writers lock a row first and its keys
--- in other indexes after it. HASH reads all messages before the first lease. So a reader that waits
--- for a lease has no message locked: the writer that ends the lease needs those messages next.
+-- A count by queue and state reads indexes alone, without payloads: ix_orchestrator_queue_kind and, for messages of
+-- instances that a turn has, ix_orchestrator_queue_token; of activities those of what is ready and of what is not.
 CREATE OR ALTER VIEW duroxide.v_queues
 AS
 SELECT
@@ -29,12 +28,7 @@ SELECT
     a.kind,
     a.tag,
     a.session_id,
-    CASE
-        WHEN a.locked_until > a.now THEN N'leased'
-        WHEN a.visible_at > a.now THEN N'hidden'
-        WHEN a.waits = 1 THEN N'waiting'
-        ELSE N'ready'
-    END AS state,
+    a.state,
     v.utc AS visible_at,
     a.attempt_count,
     l.utc AS locked_until,
@@ -42,37 +36,60 @@ SELECT
 FROM (
     SELECT
         CAST(N'orchestrator' AS NVARCHAR(16)) AS queue,
-        q.id,
-        q.instance_id,
-        CAST(CASE q.kind WHEN 0 THEN N'QueueMessage' WHEN 4 THEN N'QueueMessage' WHEN 1 THEN N'ContinueAsNew' WHEN 2 THEN N'StartOrchestration' ELSE N'Other' END
+        m.id,
+        m.instance_id,
+        CAST(CASE m.kind WHEN 0 THEN N'QueueMessage' WHEN 4 THEN N'QueueMessage' WHEN 1 THEN N'ContinueAsNew' WHEN 2 THEN N'StartOrchestration' ELSE N'Other' END
             AS NVARCHAR(32)) AS kind,
         CAST(NULL AS NVARCHAR(400)) AS tag,
         CAST(NULL AS NVARCHAR(400)) AS session_id,
-        q.visible_at,
-        q.attempt_count + CASE WHEN b.claimed_at IS NULL THEN 0 ELSE 1 END AS attempt_count,
-        CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until,
-        q.created_at,
-        n.now,
-        CAST(CASE q.kind WHEN 4 THEN 1 ELSE 0 END AS BIT) AS waits
-    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-    CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
-    LEFT OUTER HASH JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.claimed_at >= q.visible_at AND b.claimed_to >= q.id
+        CAST(CASE WHEN m.locked_until IS NOT NULL THEN N'leased' WHEN m.visible_at > m.now THEN N'hidden' WHEN m.kind = 4 THEN N'waiting' ELSE N'ready' END
+            AS NVARCHAR(16)) AS state,
+        m.visible_at,
+        m.attempt_count,
+        m.locked_until,
+        m.created_at
+    FROM (
+        SELECT
+            q.id, q.instance_id, q.kind, q.visible_at, q.created_at, n.now,
+            q.attempt_count + CASE WHEN b.claimed_at IS NULL THEN 0 ELSE 1 END AS attempt_count,
+            CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until
+        FROM duroxide.orchestrator_queue AS q
+        CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
+        LEFT JOIN duroxide.inboxes AS b ON b.instance_id = q.instance_id AND b.claimed_at >= q.visible_at AND b.claimed_to >= q.id
+    ) AS m
     UNION ALL
     SELECT
         CAST(N'worker' AS NVARCHAR(16)) AS queue,
-        q.id,
-        q.instance_id,
+        w.id,
+        w.instance_id,
         CAST(N'Activity' AS NVARCHAR(32)) AS kind,
-        NULLIF(q.tag, N'') AS tag,
-        q.session_id,
-        q.visible_at,
-        q.attempt_count,
-        CASE WHEN q.lock_token IS NOT NULL AND q.locked_until > n.now THEN q.locked_until END AS locked_until,
-        q.created_at,
-        n.now,
-        CAST(0 AS BIT) AS waits
-    FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
-    CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
+        NULLIF(w.tag, N'') AS tag,
+        w.session_id,
+        w.state,
+        w.visible_at,
+        w.attempt_count,
+        w.locked_until,
+        w.created_at
+    FROM (
+        SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
+            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
+        FROM duroxide.worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+        UNION ALL
+        SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
+            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
+        FROM duroxide.worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+        UNION ALL
+        SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
+            CAST(CASE WHEN q.wake_at <= n.now THEN N'ready' WHEN q.lock_token IS NULL THEN N'hidden' ELSE N'leased' END AS NVARCHAR(16)) AS state,
+            CASE WHEN q.wake_at > n.now AND q.lock_token IS NOT NULL THEN q.wake_at END AS locked_until
+        FROM duroxide.worker_queue AS q
+        CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
+        WHERE q.ready = 0
+    ) AS w
 ) AS a
 CROSS APPLY duroxide.utc_time(a.visible_at) AS v
 CROSS APPLY duroxide.utc_time(a.locked_until) AS l
