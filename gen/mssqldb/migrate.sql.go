@@ -54,18 +54,22 @@ func (q *Queries) FindSchema(ctx context.Context, p FindSchemaParams) (r FindSch
 var stmtGetMembership = statement{
 	name: "GetMembership",
 	text: `SELECT
-    IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
-    IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
+    IS_ROLEMEMBER(@scaler) AS in_scaler, IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
+    IS_ROLEMEMBER(@scaler, @reader) AS reader_counts, IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
     CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner`,
 	batch: true,
-	decls: "@reader nvarchar(128), @runtime nvarchar(128), @admin nvarchar(128)",
+	decls: "@scaler nvarchar(128), @reader nvarchar(128), @runtime nvarchar(128), @admin nvarchar(128)",
 	sets: [][]string{
-		{"in_reader", "in_runtime", "in_admin", "runtime_reads", "admin_works", "is_owner"},
+		{
+			"in_scaler", "in_reader", "in_runtime", "in_admin", "reader_counts", "runtime_reads",
+			"admin_works", "is_owner",
+		},
 	},
 }
 
 // GetMembershipParams holds the arguments of [Queries.GetMembership].
 type GetMembershipParams struct {
+	Scaler  string
 	Reader  string
 	Runtime string
 	Admin   string
@@ -73,16 +77,18 @@ type GetMembershipParams struct {
 
 // GetMembershipRow is a row that [Queries.GetMembership] returns.
 type GetMembershipRow struct {
+	InScaler     *int32
 	InReader     *int32
 	InRuntime    *int32
 	InAdmin      *int32
+	ReaderCounts *int32
 	RuntimeReads *int32
 	AdminWorks   *int32
 	IsOwner      int32
 }
 
 func scanGetMembershipRow(rows *sql.Rows, r *GetMembershipRow) error {
-	return rows.Scan(&r.InReader, &r.InRuntime, &r.InAdmin, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner)
+	return rows.Scan(&r.InScaler, &r.InReader, &r.InRuntime, &r.InAdmin, &r.ReaderCounts, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner)
 }
 
 // GetMembership reads which roles the login is in, and whether each role is a member of the one
@@ -91,7 +97,8 @@ func scanGetMembershipRow(rows *sql.Rows, r *GetMembershipRow) error {
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r GetMembershipRow, err error) {
-	a := newArgs(3)
+	a := newArgs(4)
+	required(&a, "scaler", sqlNVarChar(128), p.Scaler)
 	required(&a, "reader", sqlNVarChar(128), p.Reader)
 	required(&a, "runtime", sqlNVarChar(128), p.Runtime)
 	required(&a, "admin", sqlNVarChar(128), p.Admin)

@@ -24,7 +24,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// A role is one of the three of a schema: each may do what the one before may.
+// A role is one of the four of a schema: each may do what the one before may.
 type role int
 
 const (
@@ -32,32 +32,37 @@ const (
 	admin
 	runtime
 	reader
+	scaler
 )
 
-var roleNames = map[role]func(schema string) string{reader: migrate.ReaderRoleName, runtime: migrate.RoleName, admin: migrate.AdminRoleName}
+var roleNames = map[role]func(schema string) string{
+	scaler: migrate.ScalerRoleName, reader: migrate.ReaderRoleName, runtime: migrate.RoleName, admin: migrate.AdminRoleName,
+}
 
 // rights says for each object of a schema which is the first role that may use it: execute a procedure or scalar
 // function, select from a view, a table or another function, have a variable of a table type.
 var rights = map[role]string{
+	scaler: `get_queue_depths recommended_workers`,
 	reader: `count_dead_letters count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
-		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
+		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_system_metrics
 		list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
 		list_instances_by_status list_known_versions list_unknown_code read_history read_progress
-		ended_between recommended_workers
+		ended_between
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues
 		id_list_v1`,
-	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_turn_and_take ack_work_and_take ack_work_item
-		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker fetch_orchestration_item
+	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_work_item
+		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker
 		fetch_work_item give_back list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
 		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
-		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_code_list_v1 work_list_v1`,
+		completion_list_v1 take_list_v1 turn_claim_v1 token_list_v1 version_id_list_v1 work_code_list_v1 work_list_v1`,
 	admin: `delete_dead_letter delete_instances delete_orphan_messages delete_trees prune_executions prune_executions_bulk
 		execution_list_v1`,
-	nobody: `ack_instance_work add_codes await_queues change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
+	nobody: `add_codes add_turn_codes await_queues cancel_activities claim_turn claim_without_row count_attempt end_work join_inbox lock_turn
+		read_turn refuse_turn send_messages write_execution change_values claim_session delete_events delete_list find_session_work
 		get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
-		merge_values next_ready_code prune_instance ready_due_inboxes
-		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session
+		merge_values prune_instance ready_due_inboxes
+		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot stamp_session
 		inbox_state instance_tree known_codes ready_work unknown_codes unknown_work utc_time waiting_messages work_codes work_state
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names known_code_tags kv_delta
 		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
@@ -143,7 +148,7 @@ func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: t
 	if len(objects) != len(wanted) {
 		t.Errorf("the schema has %d objects, and the table of rights %d", len(objects), len(wanted))
 	}
-	for who := admin; who <= reader; who++ {
+	for who := admin; who <= scaler; who++ {
 		t.Run(roleNames[who]("role"), func(t *testing.T) {
 			_, dsn := loginWithRole(t, roleNames[who](schema))
 			db := connect(t, dsn)
@@ -301,7 +306,7 @@ func TestWorkOutlivesARefusal(t *testing.T) {
 	go func() { done <- w.Run(ctx) }()
 	owner := mssqltest.DB(t)
 	change := func(how string) {
-		for procedure := range strings.FieldsSeq("ack_orchestration_item ack_turn_and_take ack_work_item ack_work_and_take renew_locks renew_work_item_lock") {
+		for procedure := range strings.FieldsSeq("ack_orchestration_item ack_work_item renew_locks renew_work_item_lock") {
 			ok(t, run(t, owner, fmt.Sprintf(how, schema, procedure, user)))
 		}
 	}

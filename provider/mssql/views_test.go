@@ -203,7 +203,7 @@ func TestRecommendedWorkersForTheRole(t *testing.T) {
 	t.Parallel()
 	g := openGallery(t)
 	g.scene(t, "instance").enqueue()
-	_, dsn := loginWithRole(t, migrate.RoleName(g.schema))
+	_, dsn := loginWithRole(t, migrate.ScalerRoleName(g.schema))
 	db := connect(t, dsn)
 	if got := one[int](t, db, g.schema, "SELECT %s.recommended_workers(4, 8)"); got != 1 {
 		t.Errorf("one instance calls for %d workers", got)

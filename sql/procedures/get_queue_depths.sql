@@ -51,4 +51,4 @@ FROM (
 ) AS u
 OPTION (LOOP JOIN, KEEPFIXED PLAN);
 GO
-GRANT EXECUTE ON duroxide.get_queue_depths TO duroxide_reader;
+GRANT EXECUTE ON duroxide.get_queue_depths TO duroxide_scaler;

@@ -85,8 +85,8 @@ WHERE r.name = @role;
 -- rights in the database.
 -- name: GetMembership :one
 SELECT
-    IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
-    IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
+    IS_ROLEMEMBER(@scaler) AS in_scaler, IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
+    IS_ROLEMEMBER(@scaler, @reader) AS reader_counts, IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
     CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner;
 
 -- ListGrants lists the grants in a schema that the login may see: on procedures, functions and views

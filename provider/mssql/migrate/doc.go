@@ -98,7 +98,7 @@
 //	-- after: modules         after the modules: the place to take away what only modules
 //	                          of an earlier release have used
 //
-// The files name the schema duroxide and the roles duroxide_reader, duroxide_runtime and
-// duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token by token
+// The files name the schema duroxide and the roles duroxide_scaler, duroxide_reader,
+// duroxide_runtime and duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token by token
 // (rewrite.go).
 package migrate

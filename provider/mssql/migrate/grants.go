@@ -108,8 +108,8 @@ func (m *Migration) restoreGrants(ctx context.Context, db mssqldb.DBTX, plan *Pl
 
 // missingGrants is MissingGrants without those of the steps, and tells whether the login is an owner.
 func (m *Migration) missingGrants(ctx context.Context, db mssqldb.DBTX, steps []Step) (missing []string, owner bool, err error) {
-	reader, runtime, admin := ReaderRoleName(m.schema()), RoleName(m.schema()), AdminRoleName(m.schema())
-	is, err := m.on(db).GetMembership(ctx, mssqldb.GetMembershipParams{Reader: reader, Runtime: runtime, Admin: admin})
+	scaler, reader, runtime, admin := ScalerRoleName(m.schema()), ReaderRoleName(m.schema()), RoleName(m.schema()), AdminRoleName(m.schema())
+	is, err := m.on(db).GetMembership(ctx, mssqldb.GetMembershipParams{Scaler: scaler, Reader: reader, Runtime: runtime, Admin: admin})
 	if err != nil {
 		return nil, false, fmt.Errorf("reading who is in which role: %w", err)
 	}
@@ -122,6 +122,9 @@ func (m *Migration) missingGrants(ctx context.Context, db mssqldb.DBTX, steps []
 	for _, row := range rows {
 		there[grant{right: row.PermissionName, class: row.Class, name: row.Name, role: row.Role}] = true
 	}
+	if is.ReaderCounts != nil && *is.ReaderCounts == 0 {
+		missing = append(missing, fmt.Sprintf(addMember, Quote(scaler), Quote(reader)))
+	}
 	if is.RuntimeReads != nil && *is.RuntimeReads == 0 {
 		missing = append(missing, fmt.Sprintf(addMember, Quote(reader), Quote(runtime)))
 	}
@@ -129,10 +132,12 @@ func (m *Migration) missingGrants(ctx context.Context, db mssqldb.DBTX, steps []
 		missing = append(missing, fmt.Sprintf(addMember, Quote(runtime), Quote(admin)))
 	}
 	member := map[string]*int32{
-		ReaderRoleName(DefaultSchema): is.InReader, RoleName(DefaultSchema): is.InRuntime, AdminRoleName(DefaultSchema): is.InAdmin,
+		ScalerRoleName(DefaultSchema): is.InScaler, ReaderRoleName(DefaultSchema): is.InReader,
+		RoleName(DefaultSchema): is.InRuntime, AdminRoleName(DefaultSchema): is.InAdmin,
 	}
 	names := map[string]string{
-		ReaderRoleName(DefaultSchema): reader, RoleName(DefaultSchema): runtime, AdminRoleName(DefaultSchema): admin,
+		ScalerRoleName(DefaultSchema): scaler, ReaderRoleName(DefaultSchema): reader,
+		RoleName(DefaultSchema): runtime, AdminRoleName(DefaultSchema): admin,
 	}
 	for _, one := range m.release.grants(steps) {
 		mine := member[one.role]

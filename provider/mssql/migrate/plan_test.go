@@ -134,7 +134,7 @@ func TestPlanText(t *testing.T) {
 	for _, want := range []string{
 		"SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET XACT_ABORT ON;",
 		"@Resource = N'duroxide migration of te''n]ant'",
-		"CREATE SCHEMA [te'n]]ant];\nGO\n",
+		"CREATE SCHEMA [te'n]]ant] AUTHORIZATION dbo;\nGO\n",
 		"INSERT INTO [te'n]]ant].revisions (revision, oldest, complete, applied_at)\nVALUES (1, 1, 0,",
 		"-- 3 of 10: apply schema/0001_things.sql (not applied yet)\nBEGIN TRANSACTION;\nGO\n",
 		"CREATE TABLE [te'n]]ant].things (",
@@ -184,7 +184,7 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	must(t, releaseOne.load(t).export(&out, "x"))
-	for _, want := range []string{"EXEC (N'CREATE SCHEMA [x];')", "CREATE OR ALTER VIEW [x].red_things", "INSERT INTO [x].migrations"} {
+	for _, want := range []string{"EXEC (N'CREATE SCHEMA [x] AUTHORIZATION dbo;')", "CREATE OR ALTER VIEW [x].red_things", "INSERT INTO [x].migrations"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the export does not contain %q", want)
 		}

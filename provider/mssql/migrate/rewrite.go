@@ -13,7 +13,7 @@ const (
 	// DefaultSchema is the schema that the scripts name.
 	DefaultSchema = "duroxide"
 	// The suffixes make the names of the roles out of the schema's.
-	readerSuffix, runtimeSuffix, adminSuffix = "_reader", "_runtime", "_admin"
+	scalerSuffix, readerSuffix, runtimeSuffix, adminSuffix = "_scaler", "_reader", "_runtime", "_admin"
 	// maxSchemaLength, in UTF-16 units, leaves room for the role within the 128 of an
 	// identifier.
 	maxSchemaLength = 100
@@ -27,13 +27,17 @@ func RoleName(schema string) string { return schema + runtimeSuffix }
 // instances and gets their state.
 func ReaderRoleName(schema string) string { return schema + readerSuffix }
 
+// ScalerRoleName returns the name of the role that an autoscaler needs: it counts work, and
+// reads none. Members of the role of [ReaderRoleName] are in it too.
+func ScalerRoleName(schema string) string { return schema + scalerSuffix }
+
 // AdminRoleName returns the name of the role that also deletes instances and prunes
 // executions. Its members are in the role of [RoleName] too.
 func AdminRoleName(schema string) string { return schema + adminSuffix }
 
 // roleNames are the names of all roles, each before those whose members it contains.
 func roleNames(schema string) []string {
-	return []string{AdminRoleName(schema), RoleName(schema), ReaderRoleName(schema)}
+	return []string{AdminRoleName(schema), RoleName(schema), ReaderRoleName(schema), ScalerRoleName(schema)}
 }
 
 // CheckSchemaName refuses a name that cannot be a schema's: empty, longer than 100

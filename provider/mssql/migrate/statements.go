@@ -56,11 +56,11 @@ func releaseLockByHand(schema string) string {
 	return "EXEC sp_releaseapplock @Resource = " + quoteText(lockName(schema)) + ", @LockOwner = N'Session';"
 }
 
-// createSchema needs a batch to itself. createSchemaOnce is for a script that may run again.
-const createSchema = "CREATE SCHEMA duroxide;"
+// createSchema needs a batch to itself. The schema belongs to dbo, so that whoever migrates can be dropped later. createSchemaOnce is for a script that may run again.
+const createSchema = "CREATE SCHEMA duroxide AUTHORIZATION dbo;"
 
 func createSchemaOnce(schema string) string {
-	create := "CREATE SCHEMA " + Quote(schema) + ";"
+	create := "CREATE SCHEMA " + Quote(schema) + " AUTHORIZATION dbo;"
 	return fmt.Sprintf("IF SCHEMA_ID(%s) IS NULL EXEC (%s);", quoteText(schema), quoteText(create))
 }
 

@@ -60,4 +60,4 @@ BEGIN
     RETURN CASE WHEN @for_turns > @for_activities THEN @for_turns ELSE @for_activities END;
 END;
 GO
-GRANT EXECUTE ON duroxide.recommended_workers TO duroxide_reader;
+GRANT EXECUTE ON duroxide.recommended_workers TO duroxide_scaler;

@@ -39,9 +39,10 @@ CREATE TABLE duroxide.revisions (
 );
 GO
 
--- The three roles. The file of each object grants it to one role. Each role below also has the
--- rights of the roles above it.
+-- The four roles. The file of each object grants it to one role. Each role below also has the
+-- rights of the roles above it. They belong to dbo, so that whoever migrates can be dropped later.
 --
+--   duroxide_scaler   counts: recommended_workers and get_queue_depths, which show no payload
 --   duroxide_reader   reads: the views, and procedures that list and get
 --   duroxide_runtime  works: the procedures that workers and clients call
 --   duroxide_admin    deletes and prunes
@@ -49,13 +50,16 @@ GO
 -- No role may use a table or call a helper procedure: procedures reach both by the rights of their
 -- owner. The roles are made here and not by a numbered script, so that a login of the application
 -- can read v_migrations at every version of the schema.
+IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_scaler')
+    CREATE ROLE duroxide_scaler AUTHORIZATION dbo;
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_reader')
-    CREATE ROLE duroxide_reader;
+    CREATE ROLE duroxide_reader AUTHORIZATION dbo;
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_runtime')
-    CREATE ROLE duroxide_runtime;
+    CREATE ROLE duroxide_runtime AUTHORIZATION dbo;
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_admin')
-    CREATE ROLE duroxide_admin;
+    CREATE ROLE duroxide_admin AUTHORIZATION dbo;
 GO
+ALTER ROLE duroxide_scaler ADD MEMBER duroxide_reader;
 ALTER ROLE duroxide_reader ADD MEMBER duroxide_runtime;
 ALTER ROLE duroxide_runtime ADD MEMBER duroxide_admin;
 GO

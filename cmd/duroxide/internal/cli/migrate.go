@@ -67,7 +67,8 @@ func (a *app) migrateCommand() *cobra.Command {
 		Long: `Create a store's schema in a SQL Server database, or bring it up to date. The login
 needs the rights of an owner; workers need only a role that the migration makes,
 which is named after the schema: duroxide_runtime. Members of duroxide_admin may also
-delete and prune, and members of duroxide_reader may only read.
+delete and prune, those of duroxide_reader may only read, and those of
+duroxide_scaler only count what waits.
 
 Any number of processes may migrate at the same time: one works, the others wait. To
 finish an interrupted migration, start it again. Workers of the previous release keep
