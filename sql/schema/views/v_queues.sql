@@ -55,7 +55,15 @@ FROM (
             CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until
         FROM duroxide.orchestrator_queue AS q
         CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
-        LEFT JOIN duroxide.inboxes AS b ON b.instance_id = q.instance_id AND b.claimed_at >= q.visible_at AND b.claimed_to >= q.id
+        -- By a seek for each message: most inboxes are of instances that have none.
+        OUTER APPLY (
+            SELECT TOP (1) x.locked_until, x.claimed_at
+            FROM duroxide.inboxes AS x
+            WHERE x.instance_id = q.instance_id
+              AND x.claimed_at >= q.visible_at
+              AND x.claimed_to >= q.id
+            ORDER BY x.instance_id
+        ) AS b
     ) AS m
     UNION ALL
     SELECT
