@@ -7,7 +7,12 @@ type PageQuery struct {
 	// EndedBefore selects root instances whose current execution completed or failed strictly before it, to the
 	// millisecond; retention deletes these. nil selects all instances.
 	EndedBefore *time.Time
-	// After is the [InstancePage].Next of the previous page, with the same EndedBefore; empty for the first page.
+	// Latest lists the latest first, for people. A store may go by creation, or list those that run by their start and
+	// then those that have ended by their end. It excludes EndedBefore.
+	Latest bool
+	// Status restricts a list with Latest to instances whose current execution has the status; empty selects all.
+	Status Status
+	// After is the [InstancePage].Next of the previous page of the same list; empty for the first page.
 	After string
 	// Limit is the greatest number of instances that the store looks at for the page, and so the greatest length of
 	// the page. 0, and any value above [DefaultBulkLimit], means DefaultBulkLimit.

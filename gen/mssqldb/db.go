@@ -79,6 +79,7 @@ var statements = []*statement{
 	&stmtListInstances,
 	&stmtListInstancesByStatus,
 	&stmtListKnownVersions,
+	&stmtListLatestPage,
 	&stmtListLostWork,
 	&stmtListModules,
 	&stmtListObjects,

@@ -532,6 +532,45 @@ func (q *Queries) ListInstancesByStatus(ctx context.Context, status string) ([]s
 	return items, nil
 }
 
+const ListLatestPage = `-- name: ListLatestPage :many
+SELECT i.id, i.instance_id, e.status
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.id < ?1
+ORDER BY i.id DESC
+LIMIT ?2
+`
+
+type ListLatestPageRow struct {
+	ID         int64
+	InstanceID string
+	Status     *string
+}
+
+// Lists a page of instances, the last that was created first.
+func (q *Queries) ListLatestPage(ctx context.Context, before int64, maxRows int64) ([]ListLatestPageRow, error) {
+	rows, err := q.db.QueryContext(ctx, ListLatestPage, before, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListLatestPageRow{}
+	for rows.Next() {
+		var i ListLatestPageRow
+		if err := rows.Scan(&i.ID, &i.InstanceID, &i.Status); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListPrunable = `-- name: ListPrunable :many
 SELECT i.instance_id
 FROM instances AS i

@@ -49,6 +49,10 @@ func looks(t *testing.T) []counted {
 		{name: "dead letters", call: func(c *crowd) error { return second(c.CountDeadLetters(c.t.Context())) }},
 		{name: "hidden messages", call: func(c *crowd) error { return second(c.CountHiddenMessages(c.t.Context())) }},
 		{name: "orphans", call: func(c *crowd) error { return second(c.CountOrphanMessages(c.t.Context(), 0)) }},
+		{name: "what runs and what ended last", call: latest("")},
+		{name: "what runs", call: latest(provider.StatusRunning)},
+		{name: "what has failed", call: latest(provider.StatusFailed)},
+		{name: "what has completed", call: latest(provider.StatusCompleted)},
 		{name: "a page", call: func(c *crowd) error {
 			return second(c.ListInstancePage(c.t.Context(), provider.PageQuery{Limit: 100}))
 		}},
@@ -57,6 +61,21 @@ func looks(t *testing.T) []counted {
 		list = append(list, counted{name: query, call: func(c *crowd) error { return askAll(c.t.Context(), c, query) }})
 	}
 	return list
+}
+
+// latest lists the latest 100 instances with a status.
+func latest(status provider.Status) func(c *crowd) error {
+	return func(c *crowd) error {
+		query := provider.PageQuery{Latest: true, Status: status, Limit: 100}
+		for n := 0; n < 100; {
+			page, err := c.ListInstancePage(c.t.Context(), query)
+			if err != nil || page.Next == "" {
+				return err
+			}
+			n, query.After = n+len(page.InstanceIDs), page.Next
+		}
+		return nil
+	}
 }
 
 // askAll asks a query on the session in which the crowd was made, and reads all that it returns.

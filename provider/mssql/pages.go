@@ -16,7 +16,10 @@ const opListPage = "list_instance_page"
 // ListInstancePage implements [provider.Store]. All instances come in the order of
 // their ids, and those that have ended in the order of their ends.
 func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
-	if query.EndedBefore != nil {
+	switch {
+	case query.Latest:
+		return s.listLatest(ctx, query)
+	case query.EndedBefore != nil:
 		return s.listEnded(ctx, query)
 	}
 	after, ok := strings.CutPrefix(query.After, "id:")
@@ -58,6 +61,52 @@ func (s *Store) listEnded(ctx context.Context, query provider.PageQuery) (provid
 	page := provider.InstancePage{InstanceIDs: restoredIDs(result.Instances)}
 	if next := result.Next; next != nil {
 		page.Next = fmt.Sprintf("end:%d:%d:%s", next.CompletedAt, next.ExecutionID, next.InstanceID)
+	}
+	return page, nil
+}
+
+// beginLatest is before everything in a list that begins with the latest.
+const beginLatest = "latest:%s:9223372036854775807:0:"
+
+// listLatest lists what runs, and then what has ended.
+func (s *Store) listLatest(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+	after, running := query.After, string(provider.StatusRunning)
+	all := query.Status == ""
+	if after == "" && (all || query.Status == provider.StatusRunning) {
+		after = fmt.Sprintf(beginLatest, running)
+	} else if after == "" {
+		after = fmt.Sprintf(beginLatest, "")
+	}
+	rest, ok := strings.CutPrefix(after, "latest:")
+	phase, rest, found := strings.Cut(rest, ":")
+	at, parsed := parseEnd("end:" + rest)
+	if !ok || !found || !parsed || phase != running && phase != "" {
+		return provider.InstancePage{}, badPage(query)
+	}
+	params := mssqldb.ListLatestPageParams{
+		BeforeAt: &at.CompletedAt, BeforeInstanceID: &at.InstanceID, BeforeExecutionID: &at.ExecutionID, Limit: int32(query.Rows()),
+	}
+	switch {
+	case phase == running:
+		params.Status = &running
+	case !all:
+		text, ok := lookupKey(string(query.Status))
+		if !ok || len(text) > maxStatus {
+			return provider.InstancePage{InstanceIDs: []string{}}, nil
+		}
+		params.Status = &text
+	}
+	result, err := read(ctx, s, opListPage, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListLatestPageResult, error) {
+		return q.ListLatestPage(ctx, params)
+	})
+	if err != nil {
+		return provider.InstancePage{}, err
+	}
+	page := provider.InstancePage{InstanceIDs: restoredIDs(result.Instances)}
+	if next := result.Next; next != nil {
+		page.Next = fmt.Sprintf("latest:%s:%d:%d:%s", phase, next.At, next.ExecutionID, next.InstanceID)
+	} else if all && phase == running {
+		page.Next = fmt.Sprintf(beginLatest, "")
 	}
 	return page, nil
 }

@@ -45,7 +45,7 @@ var rights = map[role]string{
 	scaler: `get_queue_depths recommended_workers`,
 	reader: `count_dead_letters count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
 		get_dead_letter get_held_instance get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_system_metrics
-		list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances
+		list_children list_dead_letters list_ended_page list_executions list_held_instances list_instance_page list_instances list_latest_page
 		list_instances_by_status list_known_versions list_unknown_code read_history read_progress
 		ended_between
 		v_dead_letters v_executions v_history v_instances v_migrations v_queues

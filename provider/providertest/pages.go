@@ -14,17 +14,19 @@ func pages() category {
 	return category{"pages", needing([]scenario{
 		{"pages_have_every_instance_once", pagesOfAll},
 		{"pages_of_ended_instances", pagesOfEnded},
+		{"pages_of_the_latest", pagesOfLatest},
 		{"next_page_is_behind_what_was_deleted", pagesOfDeleted},
 		{"pages_that_never_were", pagesOfNothing},
 	})}
 }
 
 const (
-	rulePages      = "§6.22 Pages: together they have each instance once"
-	rulePageLimit  = "§6.22 Limit: a page is no longer"
-	rulePagesEnded = "§6.22 EndedBefore: root instances whose current execution completed or failed strictly before it"
-	rulePageNext   = "§6.22 Next: goes on behind the page, whatever was deleted meanwhile"
-	rulePageAfter  = "§6.22 After: what no page has ended with is refused"
+	rulePages       = "§6.22 Pages: together they have each instance once"
+	rulePageLimit   = "§6.22 Limit: a page is no longer"
+	rulePagesEnded  = "§6.22 EndedBefore: root instances whose current execution completed or failed strictly before it"
+	rulePagesLatest = "§6.22 Latest, Status: each instance once, those with the status, the latest first"
+	rulePageNext    = "§6.22 Next: goes on behind the page, whatever was deleted meanwhile"
+	rulePageAfter   = "§6.22 After: what no page has ended with is refused"
 )
 
 // page asks for a page.
@@ -39,7 +41,11 @@ func (e *env) page(query provider.PageQuery) provider.InstancePage {
 // allPages asks for one page after the other, of two each.
 func (e *env) allPages(before *time.Time) (ids []string) {
 	e.Helper()
-	query := provider.PageQuery{EndedBefore: before, Limit: 2}
+	return e.allPagesOf(provider.PageQuery{EndedBefore: before, Limit: 2})
+}
+
+func (e *env) allPagesOf(query provider.PageQuery) (ids []string) {
+	e.Helper()
 	for range 100 {
 		page := e.page(query)
 		ids = append(ids, page.InstanceIDs...)
@@ -87,6 +93,28 @@ func pagesOfEnded(e *env) {
 	e.check(len(e.allPages(&early)) == 0, rulePagesEnded, "something ended an hour before all")
 }
 
+func pagesOfLatest(e *env) {
+	latest := func(status provider.Status) []string {
+		return e.allPagesOf(provider.PageQuery{Latest: true, Status: status, Limit: 2})
+	}
+	e.check(len(latest("")) == 0, rulePagesLatest, "an empty store lists something")
+	names := []string{"first", "end:", "c:2", "again", "last "}
+	for _, name := range names[:3] {
+		e.createEnded(name, provider.StatusCompleted)
+		e.tick()
+	}
+	e.createExecutions("again", 3)
+	e.tick()
+	e.create("last ")
+	e.createEnded("failed", provider.StatusFailed)
+	sameSet(e, latest(""), append(names, "failed"), rulePagesLatest)
+	sameList(e, latest(provider.StatusCompleted), []string{"c:2", "end:", "first"}, rulePagesLatest)
+	sameList(e, latest(provider.StatusRunning), []string{"last ", "again"}, rulePagesLatest)
+	sameList(e, latest(provider.StatusFailed), []string{"failed"}, rulePagesLatest)
+	e.check(len(latest(provider.StatusContinuedAsNew)) == 0, rulePagesLatest, "an execution is listed that is not the current one")
+	e.check(len(latest("Nothing")) == 0, rulePagesLatest, "a status that there is not lists something")
+}
+
 // What a purge does: it deletes what a page has, and asks for the next one.
 func pagesOfDeleted(e *env) {
 	var all, listed []string
@@ -112,7 +140,7 @@ func pagesOfDeleted(e *env) {
 
 func pagesOfNothing(e *env) {
 	now := time.Now()
-	for _, query := range []provider.PageQuery{{After: "\x01?"}, {After: "\x01?", EndedBefore: &now}} {
+	for _, query := range []provider.PageQuery{{After: "\x01?"}, {After: "\x01?", EndedBefore: &now}, {After: "\x01?", Latest: true}} {
 		_, err := e.full().ListInstancePage(e.ctx, query)
 		e.permanent(err, provider.ErrInvalidArgument, rulePageAfter)
 	}

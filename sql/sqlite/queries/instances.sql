@@ -301,6 +301,16 @@ WHERE i.id > @after
 ORDER BY i.id
 LIMIT @max_rows;
 
+-- Lists a page of instances, the last that was created first.
+--
+-- name: ListLatestPage :many
+SELECT i.id, i.instance_id, e.status
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.id < @before
+ORDER BY i.id DESC
+LIMIT @max_rows;
+
 -- name: DeleteInstancesOf :execrows
 DELETE FROM instances
 WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);

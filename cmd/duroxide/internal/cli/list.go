@@ -35,7 +35,7 @@ func (a *app) listCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List instances, newest first",
+		Short: "List instances, the latest first",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkList(cmd, status, limit); err != nil {
@@ -66,16 +66,11 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	if err != nil {
 		return err
 	}
-	ids, err := s.ids(ctx, provider.Status(status), held)
+	ids, total, err := s.ids(ctx, provider.Status(status), held, limit)
 	if err != nil {
 		return err
 	}
-	if status == string(statusCancelled) {
-		if ids, err = s.cancelled(ctx, ids); err != nil {
-			return err
-		}
-	}
-	document := listDocument{Total: len(ids), Instances: []instanceDocument{}}
+	document := listDocument{Total: total, Instances: []instanceDocument{}}
 	rows := [][]string{{"INSTANCE", "ORCHESTRATION", "VERSION", "STATUS", "EXECUTION", "CREATED", "PARENT"}}
 	if limit > 0 {
 		ids = ids[:min(limit, len(ids))]
@@ -105,24 +100,78 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	return nil
 }
 
-// ids are those with a status; without one, those that are held before their begin come first.
-func (s session) ids(ctx context.Context, status provider.Status, held []provider.HeldInstance) ([]string, error) {
-	if status == "" {
-		begun, err := s.store.ListInstances(ctx)
-		known := map[string]bool{}
-		for _, id := range begun {
-			known[id] = true
+// ids are at least limit of those with a status, if there are so many, and how many there are; without a status, those
+// that are held before their begin come first.
+func (s session) ids(ctx context.Context, status provider.Status, held []provider.HeldInstance, limit int) ([]string, int, error) {
+	switch status {
+	case statusHeld:
+		ids := heldIDs(held)
+		return ids, len(ids), nil
+	case statusCancelled:
+		failed, err := s.store.ListInstancesByStatus(ctx, provider.StatusFailed)
+		if err != nil {
+			return nil, 0, err
 		}
-		queued := slices.DeleteFunc(heldIDs(held), func(id string) bool { return known[id] })
-		return append(queued, begun...), err
+		ids, err := s.cancelled(ctx, failed)
+		return ids, len(ids), err
+	case provider.StatusContinuedAsNew:
+		ids, err := s.store.ListInstancesByStatus(ctx, status)
+		return ids, len(ids), err
 	}
-	if status == statusHeld {
-		return heldIDs(held), nil
+	metrics, err := s.store.GetSystemMetrics(ctx)
+	if err != nil {
+		return nil, 0, err
 	}
-	if status == statusCancelled {
-		status = provider.StatusFailed
+	total := map[provider.Status]uint64{
+		"": metrics.TotalInstances, provider.StatusRunning: metrics.RunningInstances,
+		provider.StatusCompleted: metrics.CompletedInstances, provider.StatusFailed: metrics.FailedInstances,
+	}[status]
+	var queued []string
+	if status == "" {
+		if queued, err = s.notBegun(ctx, held); err != nil {
+			return nil, 0, err
+		}
 	}
-	return s.store.ListInstancesByStatus(ctx, status)
+	ids, err := s.latest(ctx, status, limit)
+	// What is counted and what is listed may differ by what is committed meanwhile.
+	return append(queued, ids...), len(queued) + max(len(ids), int(total)), err
+}
+
+// notBegun are the held instances that have not had a turn.
+func (s session) notBegun(ctx context.Context, held []provider.HeldInstance) (ids []string, err error) {
+	for _, id := range heldIDs(held) {
+		_, err := s.store.GetInstanceInfo(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) {
+			ids = append(ids, id)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// latest reads pages until they have so many instances; 0 reads all. An instance that ends meanwhile may be on two pages.
+func (s session) latest(ctx context.Context, status provider.Status, limit int) ([]string, error) {
+	query := provider.PageQuery{Latest: true, Status: status}
+	if limit > 0 {
+		query.Limit = uint32(min(limit, provider.DefaultBulkLimit))
+	}
+	var ids []string
+	seen := map[string]bool{}
+	for {
+		page, err := s.store.ListInstancePage(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range page.InstanceIDs {
+			if !seen[id] {
+				seen[id], ids = true, append(ids, id)
+			}
+		}
+		if query.After = page.Next; page.Next == "" || limit > 0 && len(ids) >= limit {
+			return ids, nil
+		}
+	}
 }
 
 // infos are what the store knows of instances, without those that were deleted meanwhile.

@@ -92,7 +92,7 @@ func (s session) choose(ctx context.Context, each int, among []provider.Status) 
 	var chosen []provider.InstanceInfo
 	count := map[kind]int{}
 	for _, status := range among {
-		ids, err := s.ids(ctx, status, nil)
+		ids, _, err := s.ids(ctx, status, nil, maxLookedAt)
 		if err != nil {
 			return nil, err
 		}
