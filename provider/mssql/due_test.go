@@ -23,7 +23,7 @@ func TestTimersDueAtOnce(t *testing.T) {
 	server := tsqltest.New(t, tsqltest.Options{RowVersions: true}) // its clock is that of the machine
 	_, err := (&migrate.Migration{DB: server.DB()}).Up(t.Context())
 	ok(t, err)
-	store := open(t, server.DSN(), mssql.Options{DisableWakeups: true, CallTimeout: mssql.Forever})
+	store := open(t, server.DSN(), mssql.Options{CallTimeout: mssql.Forever})
 	conn, err := server.Connect(t.Context())
 	ok(t, err)
 	defer conn.Close()

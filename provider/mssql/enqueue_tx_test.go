@@ -41,7 +41,7 @@ func openShop(t *testing.T) *shop {
 // storeWith makes a store on connections that are there, and which it leaves open.
 func storeWith(t *testing.T, db *sql.DB, schema string) *mssql.Store {
 	t.Helper()
-	store, err := mssql.New(db, mssql.Options{Schema: schema, DisableWakeups: true})
+	store, err := mssql.New(db, mssql.Options{Schema: schema})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, store.Close()) })
 	return store

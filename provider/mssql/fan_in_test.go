@@ -32,7 +32,7 @@ func newParent(t testing.TB, activities int) *parent {
 	p := &parent{server: tsqltest.New(t, tsqltest.Options{RowVersions: true})}
 	_, err := (&migrate.Migration{DB: p.server.DB()}).Up(t.Context())
 	ok(t, err)
-	p.Store, err = mssql.Open(t.Context(), p.server.DSN(), mssql.Options{DisableWakeups: true, CallTimeout: mssql.Forever, MaxOpenConns: 2 * fanInWorkers})
+	p.Store, err = mssql.Open(t.Context(), p.server.DSN(), mssql.Options{CallTimeout: mssql.Forever, MaxOpenConns: 2 * fanInWorkers})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, p.Close()) })
 	ok(t, p.EnqueueForOrchestrator(t.Context(), startOf("p", "Order"), 0))

@@ -135,7 +135,7 @@ func (c *cutter) reopen() {
 		ok(c.t, c.proxied.Close())
 	}
 	var err error
-	c.proxied, err = mssql.New(c.db, mssql.Options{Schema: c.schema, DisableWakeups: true})
+	c.proxied, err = mssql.New(c.db, mssql.Options{Schema: c.schema})
 	ok(c.t, err)
 }
 

@@ -59,7 +59,7 @@ func newCrowd(t *testing.T, versions bool) *crowd {
 	conn, err := server.Connect(t.Context())
 	ok(t, err)
 	t.Cleanup(conn.Close)
-	store := open(t, server.DSN(), mssql.Options{DisableWakeups: true, CallTimeout: mssql.Forever})
+	store := open(t, server.DSN(), mssql.Options{CallTimeout: mssql.Forever})
 	ok(t, server.ApplyText(t.Context(), "", mssqltest.Amendment(t)))
 	return &crowd{Store: store, t: t, server: server, conn: conn, clock: clock}
 }

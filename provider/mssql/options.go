@@ -32,10 +32,6 @@ type Options struct {
 	// load balancer has new servers. Default 30 min, or [Forever].
 	ConnMaxLifetime time.Duration
 
-	// DisableWakeups makes workers find work of this process only by polling, as they find work of other processes.
-	// Default false.
-	DisableWakeups bool
-
 	// Logger receives reports that no call returns: messages that were dropped because they belong to no instance,
 	// messages that were set aside because they could not be decoded, unless the fetch has a SetAside, as a worker's
 	// has, and, with AutoMigrate, each step and each object that somebody edited on the server. Payloads are never

@@ -30,8 +30,6 @@ type poller struct {
 	instances, activities queue
 	// shortest and longest bound the time between two polls; see [Options.MinPollInterval].
 	shortest, longest time.Duration
-	// deaf ignores what this process does: [Options.DisableWakeups].
-	deaf bool
 
 	mu sync.Mutex
 	// interval is the present time between two polls, next the time of the next one;
@@ -54,7 +52,7 @@ func startPoller(o Options) *poller {
 
 func newPoller(o Options) *poller {
 	p := &poller{
-		shortest: o.MinPollInterval, longest: o.MaxPollInterval, interval: o.MinPollInterval, deaf: o.DisableWakeups,
+		shortest: o.MinPollInterval, longest: o.MaxPollInterval, interval: o.MinPollInterval,
 		poke: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	for _, q := range p.queues() {
@@ -84,7 +82,7 @@ func (p *poller) notify() {
 
 // signal gives notice of n pieces of work.
 func (q *queue) signal(n int) {
-	if n > 0 && !q.poller.deaf {
+	if n > 0 {
 		q.waiting.Signal(n)
 	}
 }
@@ -98,9 +96,6 @@ func (q *queue) putBack() {
 // note gives notice after the delay.
 func (q *queue) note(delay time.Duration) {
 	p := q.poller
-	if p.deaf {
-		return
-	}
 	at := time.Now().Add(delay)
 	p.mu.Lock()
 	first := len(q.notes) < mostNotes && q.notes.add(at)

@@ -191,18 +191,6 @@ func TestMomentsComeInOrder(t *testing.T) {
 	})
 }
 
-func TestDeafQueue(t *testing.T) {
-	t.Parallel()
-	q := &newPoller(Options{MinPollInterval: second, MaxPollInterval: second, DisableWakeups: true}).instances
-	notices := subscriber(t, q)
-	q.signal(1)
-	q.note(0)
-	q.poller.round(time.Now())
-	if told(notices) {
-		t.Error("there is a notice of what the process did")
-	}
-}
-
 // bare is a store without a database, for what needs none.
 func bare(t *testing.T, options Options) *Store {
 	t.Helper()

@@ -46,21 +46,21 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
 	// How long a server takes that other tests keep busy is no matter.
-	return open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true, CallTimeout: mssql.Forever})
+	return open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: connections, CallTimeout: mssql.Forever})
 }
 
 // crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each.
 func crowdedStore(t *testing.T, claimers int, options mssql.Options) *mssql.Store {
 	t.Helper()
 	_, schema := mssqltest.Pooled(t)
-	options.Schema, options.DisableWakeups, options.CallTimeout, options.MaxOpenConns = schema, true, mssql.Forever, claimers
+	options.Schema, options.CallTimeout, options.MaxOpenConns = schema, mssql.Forever, claimers
 	return open(t, mssqltest.DSN(t), options)
 }
 
 // storeOn opens a store on a schema that is there, with so many connections.
 func storeOn(t *testing.T, dsn, schema string, connections int) *mssql.Store {
 	t.Helper()
-	return open(t, dsn, mssql.Options{Schema: schema, MaxOpenConns: connections, DisableWakeups: true})
+	return open(t, dsn, mssql.Options{Schema: schema, MaxOpenConns: connections})
 }
 
 // open opens a store that the test's end closes.
@@ -186,7 +186,7 @@ func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, 
 		dsn := otherDatabase(t, !rcsi)
 		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
-			return open(t, dsn, mssql.Options{AutoMigrate: true, MaxOpenConns: claimers, DisableWakeups: true})
+			return open(t, dsn, mssql.Options{AutoMigrate: true, MaxOpenConns: claimers})
 		})
 	})
 }

@@ -14,7 +14,7 @@ func TestSchemaWhoseNameNeedsQuoting(t *testing.T) {
 	dsn := mssqltest.DSN(t)
 	name := mssqltest.Name() + ` a"b c'd ä`
 	mssqltest.Drop(t, name)
-	store := open(t, dsn, mssql.Options{Schema: name, AutoMigrate: true, MaxOpenConns: 1, DisableWakeups: true})
+	store := open(t, dsn, mssql.Options{Schema: name, AutoMigrate: true, MaxOpenConns: 1})
 	p := newTap(t)
 	tapped := storeOn(t, mssqltest.Via(t, p.Addr()), name, 1)
 	next := scenes(t, store)

@@ -323,7 +323,7 @@ func TestNewNamesFromManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const senders, names = 16, 12
 	db, schema := mssqltest.Pooled(t)
-	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: senders, DisableWakeups: true, MaxRetries: mssql.None})
+	store := open(t, mssqltest.DSN(t), mssql.Options{Schema: schema, MaxOpenConns: senders, MaxRetries: mssql.None})
 	together(t, senders, func(ctx context.Context, i int) error {
 		order := make([]string, names)
 		for n := range order {

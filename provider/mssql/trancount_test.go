@@ -48,7 +48,7 @@ func sessionAs(t *testing.T, schema, dsn string) (*sql.DB, *mssql.Store) {
 	db := sql.OpenDB(asLeft{connector})
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
-	store, err := mssql.New(db, mssql.Options{Schema: schema, DisableWakeups: true, MaxRetries: mssql.None})
+	store, err := mssql.New(db, mssql.Options{Schema: schema, MaxRetries: mssql.None})
 	ok(t, err)
 	t.Cleanup(func() { store.Close() })
 	return db, store

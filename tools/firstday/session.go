@@ -27,7 +27,7 @@ func (at *site) session() (*session, error) {
 	}
 	db := sql.OpenDB(asLeft{connector})
 	db.SetMaxOpenConns(1)
-	store, err := mssql.New(db, mssql.Options{DisableWakeups: true, MaxRetries: mssql.None})
+	store, err := mssql.New(db, mssql.Options{MaxRetries: mssql.None})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
