@@ -112,10 +112,13 @@ func checkKill(ctx context.Context, at *site) result {
 	if err := errors.Join(err, l.end(), c.stop()); err != nil {
 		return fails("%v", err)
 	}
-	var open int
-	if err := at.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.program_name = @p1 AND s.open_transaction_count > 0 AND s.session_id <> @@SPID",
-		applicationName).Scan(&open); err == nil && open > 0 {
-		return fails("%s left open.", counted(open, "transaction"))
+	// The server may still be rolling back.
+	if err := until(ctx, func() (bool, error) {
+		var open int
+		err := at.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.program_name = @p1 AND s.open_transaction_count > 0", storeName).Scan(&open)
+		return open == 0, err
+	}); err != nil {
+		return fails("A transaction of the store is left open: %v", err)
 	}
 	return holds("%s were killed; all of %s completed.", counted(killed, "session"), counted(int(l.completed.Load()), "orchestration"))
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,5 +89,53 @@ func TestNoServer(t *testing.T) {
 	var log bytes.Buffer
 	if code := run(t.Context(), []string{"-sizes", "many"}, "", &log); code != exitNoReport || !strings.Contains(log.String(), `"many" is not a list of numbers`) {
 		t.Errorf("exit code %d: %s", code, &log)
+	}
+}
+
+// A procedure that the engine refuses, and a block of the README that does not run, do not hold, and the report has the
+// batch to run again.
+func TestChecksNotice(t *testing.T) {
+	t.Parallel()
+	server := tsqltest.New(t, tsqltest.Options{})
+	root := t.TempDir()
+	s, err := connect(t.Context(), server.DSN(), options{root: root, out: t.TempDir(), quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	at, err := s.open(t.Context(), config{level: 160, last: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.close(context.WithoutCancel(t.Context()))
+	if r := checkSchema(t.Context(), at); r.outcome != held {
+		t.Fatalf("%+v", r)
+	}
+	if r := checkBlocks(t.Context(), at); r.outcome != failed || !strings.Contains(r.why, "say where it is by -root") {
+		t.Errorf("%+v", r)
+	}
+	readme := "\n## Try it\n\n```sql\nSELECT 1;\n```\n\n```sql\nEXEC duroxide.gone;\n```\n\n## Next\n"
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "sql"), 0o700), os.WriteFile(filepath.Join(root, "sql", "README.md"), []byte(readme), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := checkBlocks(t.Context(), at); r.outcome != failed || !strings.Contains(r.why, "block 2 of 2") || !slices.Contains(r.details, "EXEC duroxide.gone;") {
+		t.Errorf("%+v", r)
+	}
+	// Whatever names an index that is gone has error 308.
+	var table, index string
+	if err := at.db.QueryRowContext(t.Context(), `SELECT TOP (1) t.name, i.name FROM sys.indexes AS i
+		INNER JOIN sys.tables AS t ON t.object_id = i.object_id
+		WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name = N'worker_queue' AND i.type = 2 AND i.is_unique = 0 ORDER BY i.name`, schema).Scan(&table, &index); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := at.db.ExecContext(t.Context(), fmt.Sprintf("DROP INDEX %s ON %s.%s", index, schema, table)); err != nil {
+		t.Fatal(err)
+	}
+	r := checkProcedures(t.Context(), at)
+	if text := strings.Join(r.details, "\n"); r.outcome != failed || !strings.Contains(text, "308 ") || !strings.Contains(text, "\nEXEC "+schema+".") {
+		t.Errorf("%+v", r)
+	}
+	if r := checkMethods(t.Context(), at); r.outcome != failed {
+		t.Errorf("%+v", r)
 	}
 }

@@ -29,6 +29,8 @@ type judgement struct {
 	// saved and statements are how many there were.
 	saved, statements int
 	rows              [][]string
+	// absent are the procedures that had no plan in the cache.
+	absent []string
 }
 
 // judge looks at the plan of a procedure, and writes it.
@@ -72,10 +74,14 @@ func excerpt(text string) string {
 // result is the judgement as a result.
 func (j *judgement) result() result {
 	if len(j.rows) > 0 {
-		return fails("%s of pinned statements in %s with %s.", counted(len(j.rows), "objection"), counted(j.saved, "plan"), counted(j.statements, "statement")).
+		return fails("%s to pinned statements in %s with %s.", counted(len(j.rows), "objection"), counted(j.saved, "plan"), counted(j.statements, "statement")).
 			with(table([]string{"Procedure", "Statement", "Objection", "Plan"}, j.rows)...)
 	}
-	return holds("%s with %s, in [%[3]s](%[3]s).", counted(j.saved, "plan"), counted(j.statements, "statement"), filepath.ToSlash(j.folder))
+	r := holds("%s with %s, in [%[3]s](%[3]s).", counted(j.saved, "plan"), counted(j.statements, "statement"), filepath.ToSlash(j.folder))
+	if len(j.absent) > 0 {
+		r = r.with("These were not run at one of the sizes, so only their estimated plans are known: " + strings.Join(j.absent, ", ") + ".")
+	}
+	return r
 }
 
 // folderOf is a folder for plans of this database.
@@ -154,13 +160,20 @@ func (at *site) cached(ctx context.Context, j *judgement, folder string) error {
 	if err != nil {
 		return err
 	}
+	seen := map[string]bool{}
 	for _, plan := range plans {
+		seen[plan[0]] = true
 		i := slices.IndexFunc(list, func(p procedure) bool { return p.name == plan[0] })
 		if i < 0 {
 			continue
 		}
 		if err := at.judge(j, folder, list[i], plan[1]); err != nil {
 			return err
+		}
+	}
+	for _, p := range list {
+		if name := "`" + p.name + "`"; !seen[p.name] && !slices.Contains(j.absent, name) {
+			j.absent = append(j.absent, name)
 		}
 	}
 	return nil

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +43,33 @@ func TestObjections(t *testing.T) {
 	}
 	if s := list[5]; s.text != "SELECT 1" || !strings.HasSuffix(bare(s.procedure), "helper") {
 		t.Errorf("the statement of what is called is %+v", s)
+	}
+}
+
+// The plan of a procedure becomes a file, and what is wrong with it a row that leads there.
+func TestJudgement(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/young.sqlplan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := &site{server: &server{options: options{out: t.TempDir()}}, config: config{level: 160, rowVersions: true}}
+	j := judgement{folder: at.folderOf("cached")}
+	if err := at.judge(&j, "500", procedure{name: "lock_inboxes"}, string(text)); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(filepath.Join(at.out, "plans", "160-RCSI", "cached", "500", "lock_inboxes.sqlplan"))
+	if err != nil || !bytes.Equal(written, text) {
+		t.Errorf("%v: the file has %d bytes", err, len(written))
+	}
+	r := j.result()
+	if r.outcome != failed || r.why != "5 objections to pinned statements in 1 plan with 5 statements." {
+		t.Errorf("%+v", r)
+	}
+	want := "| `lock_inboxes` | `INSERT INTO duroxide.inboxes (instance_id) SELECT o.instance_id FROM @ordered AS o WHERE N…` | " +
+		"Merge Join (Left Anti Semi Join) over inboxes | [plan](plans/160-RCSI/cached/500/lock_inboxes.sqlplan) |"
+	if !slices.Contains(r.details, want) {
+		t.Errorf("the details are\n%s\nwithout\n%s", strings.Join(r.details, "\n"), want)
 	}
 }
 
