@@ -30,14 +30,19 @@ func execute(ctx context.Context, db queryer, batch string) (err error) {
 
 // scan reads rows of texts and numbers, each as text.
 func scan(ctx context.Context, db queryer, query string, args ...any) (list [][]string, err error) {
+	_, list, err = scanNamed(ctx, db, query, args...)
+	return list, err
+}
+
+// scanNamed is scan, with the names of the columns.
+func scanNamed(ctx context.Context, db queryer, query string, args ...any) (columns []string, list [][]string, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
+	if columns, err = rows.Columns(); err != nil {
+		return nil, nil, err
 	}
 	for rows.Next() {
 		values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
@@ -45,7 +50,7 @@ func scan(ctx context.Context, db queryer, query string, args ...any) (list [][]
 			targets[i] = &values[i]
 		}
 		if err := rows.Scan(targets...); err != nil {
-			return nil, fmt.Errorf("reading a row: %w", err)
+			return nil, nil, fmt.Errorf("reading a row: %w", err)
 		}
 		row := make([]string, len(columns))
 		for i, value := range values {
@@ -53,5 +58,5 @@ func scan(ctx context.Context, db queryer, query string, args ...any) (list [][]
 		}
 		list = append(list, row)
 	}
-	return list, rows.Err()
+	return columns, list, rows.Err()
 }

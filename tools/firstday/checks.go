@@ -39,6 +39,7 @@ var checks = []check{
 	{"locks", "one orchestration of five activities locks rows only: no table, no page", lastLevel, checkLocks},
 	{"log", fmt.Sprintf("one orchestration of five activities, with payloads of %d characters, writes at most %d KiB of log", payloadLength, mostLog/1024), lastLevel, checkLog},
 	{"reads", fmt.Sprintf("one orchestration of five activities reads at most %d pages", mostReads), lastLevel, checkStepReads},
+	{"costs of statements", "`sql/operations/slow_statements.sql` runs, by Query Store", lastLevel, checkCosts},
 	{"recompiles", "under steady work no statement is compiled again and again", lastLevel, checkRecompiles},
 	{"lock waits", "a transaction that holds one inbox for longer than a lease ends no lease of other instances", lastLevel, checkLockWaits},
 	{"damaged indexes", "no orchestration fails while an index is dropped or disabled, `verify` names it, and `migrate up` makes it again", lastLevel, checkIndexes},

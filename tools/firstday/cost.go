@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -89,6 +91,25 @@ func checkStepReads(ctx context.Context, at *site) result {
 		return holds("It reads %d keys, which tsqltest counts in place of pages.", sum).with(details...)
 	}
 	return holds("It reads %d pages.", sum).with(details...)
+}
+
+// checkCosts runs the script for a DBA that shows what statements cost, on all that has run here so far.
+func checkCosts(ctx context.Context, at *site) result {
+	script, err := os.ReadFile(filepath.Join(at.root, "sql", "operations", "slow_statements.sql"))
+	if err != nil {
+		return fails("%v", err)
+	}
+	columns, rows, err := scanNamed(ctx, at.db, string(script))
+	if err != nil {
+		return unavailable("sql/operations/slow_statements.sql", err)
+	}
+	const most = 20
+	rows = rows[:min(most, len(rows))]
+	for _, row := range rows {
+		last := len(row) - 1 // the text of the statement
+		row[last] = "`" + excerpt(row[last]) + "`"
+	}
+	return holds("The script ran. These statements took the most processor time until then.").with(table(columns, rows)...)
 }
 
 // checkLog adds up the log bytes.

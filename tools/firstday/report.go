@@ -112,7 +112,7 @@ func (r *report) markdown() string {
 
 // matrix writes one row for each check and one column for each configuration.
 func (r *report) matrix(b *strings.Builder) {
-	b.WriteString("\n## Summary\n\nA column is a database: its compatibility level, and what is on. RCSI is READ_COMMITTED_SNAPSHOT. All else is as in the server's database model, but for the simple recovery model. A check is made in every database, or only in those with the highest level if it takes long and the level does not matter.\n\n| Check |")
+	b.WriteString("\n## Summary\n\nA column is a database: its compatibility level, and what is on. RCSI is READ_COMMITTED_SNAPSHOT. All else is as in the server's database model, but for the simple recovery model and, with the highest level, Query Store. A check is made in every database, or only in those with the highest level if it takes long and the level does not matter.\n\n| Check |")
 	for _, c := range r.configs {
 		fmt.Fprintf(b, " %s |", c)
 	}

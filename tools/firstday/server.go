@@ -209,6 +209,9 @@ func (s *server) open(ctx context.Context, c config) (*site, error) {
 // create makes a database with the settings.
 func (s *server) create(ctx context.Context, name string, c config) error {
 	settings := []string{fmt.Sprintf("COMPATIBILITY_LEVEL = %d", c.level), "RECOVERY SIMPLE", "READ_COMMITTED_SNAPSHOT " + onOff(c.rowVersions)}
+	if c.last {
+		settings = append(settings, "QUERY_STORE = ON")
+	}
 	if c.optimized {
 		settings = append(settings, "ACCELERATED_DATABASE_RECOVERY = ON", "OPTIMIZED_LOCKING = ON")
 	}
