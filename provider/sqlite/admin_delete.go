@@ -49,9 +49,8 @@ func (s *Store) DeleteInstancesAtomic(
 	})
 }
 
-// DeleteInstanceBulk implements [provider.Admin]. Each root and its descendants
-// are a transaction of their own; after an error the result counts what was
-// deleted before it.
+// DeleteInstanceBulk implements [provider.Admin]. One transaction deletes up to fifty roots with their descendants, or
+// the first that have 1,000 events together; after an error the result counts what was deleted before it.
 func (s *Store) DeleteInstanceBulk(
 	ctx context.Context, filter provider.InstanceFilter,
 ) (provider.DeleteInstanceResult, error) {
@@ -65,19 +64,50 @@ func (s *Store) DeleteInstanceBulk(
 	if err != nil {
 		return sum, err
 	}
-	for _, root := range roots {
-		result, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
-			return t.deleteFinished(ctx, operation, root, selection)
+	for len(roots) > 0 {
+		batch, err := written(ctx, s, operation, func(ctx context.Context, t *tx) (deletion, error) {
+			return t.deleteFirst(ctx, operation, roots, selection)
 		})
 		if err != nil {
 			return sum, err
 		}
-		sum.InstancesDeleted += result.InstancesDeleted
-		sum.ExecutionsDeleted += result.ExecutionsDeleted
-		sum.EventsDeleted += result.EventsDeleted
-		sum.QueueMessagesDeleted += result.QueueMessagesDeleted
+		sum = plus(sum, batch.result)
+		roots = roots[batch.roots:]
 	}
 	return sum, nil
+}
+
+// rootsAtOnce and eventsAtOnce end a transaction of a bulk deletion: writers wait for it.
+const rootsAtOnce, eventsAtOnce = 50, 1000
+
+// deletion is what a transaction of a bulk deletion has done.
+type deletion struct {
+	result provider.DeleteInstanceResult
+	// roots is how many roots of the list it has handled.
+	roots int
+}
+
+// deleteFirst deletes the first roots of a bulk selection.
+func (t *tx) deleteFirst(ctx context.Context, operation string, roots []string, selection selection) (deletion, error) {
+	var d deletion
+	for d.roots < len(roots) && d.roots < rootsAtOnce && d.result.EventsDeleted < eventsAtOnce {
+		result, err := t.deleteFinished(ctx, operation, roots[d.roots], selection)
+		if err != nil {
+			return deletion{}, err
+		}
+		d.result = plus(d.result, result)
+		d.roots++
+	}
+	return d, nil
+}
+
+func plus(a, b provider.DeleteInstanceResult) provider.DeleteInstanceResult {
+	return provider.DeleteInstanceResult{
+		InstancesDeleted:     a.InstancesDeleted + b.InstancesDeleted,
+		ExecutionsDeleted:    a.ExecutionsDeleted + b.ExecutionsDeleted,
+		EventsDeleted:        a.EventsDeleted + b.EventsDeleted,
+		QueueMessagesDeleted: a.QueueMessagesDeleted + b.QueueMessagesDeleted,
+	}
 }
 
 // deleteFinished deletes a root of a bulk selection with its descendants, unless

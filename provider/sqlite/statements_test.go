@@ -147,6 +147,22 @@ func TestOneActivityIsFiveTransactions(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
+// A purge deletes fifty small roots in a transaction.
+func TestPurgeDeletesManyRootsAtOnce(t *testing.T) { //nolint:paralleltest // all statements are counted
+	const roots = 60
+	s := openCounted(t)
+	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}, provider.CodeName{Name: "Charge"})}
+	for n := range roots {
+		worker.oneActivity(fmt.Sprintf("order-%d", n))
+	}
+	statements.take()
+	deleted, err := s.Admin().DeleteInstanceBulk(t.Context(), provider.InstanceFilter{})
+	must(t, err)
+	if counts, _ := statements.take(); counts["COMMIT"] != 2 || deleted.InstancesDeleted != roots {
+		t.Errorf("deleted %d instances in %d transactions, want %d in 2", deleted.InstancesDeleted, counts["COMMIT"], roots)
+	}
+}
+
 // A process that is alone with its file asks the database neither what has come due nor
 // whether another process has written, until it is time.
 func TestNothingIsAskedThatIsKnown(t *testing.T) { //nolint:paralleltest // all statements are counted
