@@ -88,7 +88,6 @@ var statements = []*statement{
 	&stmtListUnknownCode,
 	&stmtListUnsequencedIndexes,
 	&stmtPruneExecutions,
-	&stmtPruneExecutionsBulk,
 	&stmtReadClock,
 	&stmtReadHistory,
 	&stmtReadProgress,

@@ -52,10 +52,10 @@ type DeleteInstancesResult struct {
 	Counts   DeleteInstancesCountsRow
 }
 
-// DeleteInstances deletes a list of instances, all or none. For an id that no instance has, the queued
-// messages and activities are deleted. Turns and activities in progress lose their leases. If an
-// instance outside of the list has its parent in the list, nothing is deleted. An instance that is
-// created later counts as created after the deletion.
+// DeleteInstances deletes a list of instances, all or none. For an id that no instance has, the queued messages
+// and activities are deleted. Turns and activities in progress lose their leases. If an instance outside of the
+// list has its parent in the list, nothing is deleted. An instance that is created later counts as created
+// after the deletion.
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
 	sendTVP(&a, "list", q.text(&typeIDListV1), p.List, (*IDListV1Row).tvp)

@@ -20,7 +20,6 @@ var stmtDeleteOrphanMessages = statement{
 // DeleteOrphanMessagesParams holds the arguments of [Queries.DeleteOrphanMessages].
 type DeleteOrphanMessagesParams struct {
 	OlderThanMs int64
-	BudgetMs    int64
 	After       *string
 }
 
@@ -41,15 +40,11 @@ type DeleteOrphanMessagesResult struct {
 }
 
 // DeleteOrphanMessages deletes messages for instances that never began, as count_orphan_messages counts them.
-// No fetch returns such messages, so they would stay for ever.
-//
-// A page of 100 ids that have messages is read, and each that never began is a transaction of its
-// own. The call ends when it has taken @budget_ms, looked at after each id and each page, or at the
-// first error if something was deleted before it. The next call continues.
+// No claim returns such messages, so they would stay for ever. It looks at 1,000 ids that have messages, and
+// deletes those of up to 50 that never began.
 func (q *Queries) DeleteOrphanMessages(ctx context.Context, p DeleteOrphanMessagesParams) (DeleteOrphanMessagesResult, error) {
-	a := newArgs(3)
+	a := newArgs(2)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)
-	required(&a, "budget_ms", sqlBigInt{}, p.BudgetMs)
 	nullable(&a, "after", sqlNVarChar(400), p.After)
 	var r DeleteOrphanMessagesResult
 	err := q.call(ctx, &stmtDeleteOrphanMessages, &a, func(_ int, rows *sql.Rows) (err error) {

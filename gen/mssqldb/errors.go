@@ -19,7 +19,6 @@ var sentinels = map[int32]error{
 	50012: ErrInvalidExecutionID,
 	50013: ErrDuplicateEvent,
 	50014: ErrUnregisteredCode,
-	50020: ErrInstanceNotFound,
 }
 
 // ErrSnapshotTransaction is error 50001: the caller's transaction is under SNAPSHOT (refuse_snapshot).
@@ -39,9 +38,6 @@ var ErrDuplicateEvent = errors.New(packageName + ": the execution already has an
 
 // ErrUnregisteredCode is error 50014: the set of names has to be registered first.
 var ErrUnregisteredCode = errors.New(packageName + ": the set of names has to be registered first")
-
-// ErrInstanceNotFound is error 50020: there is no such instance.
-var ErrInstanceNotFound = errors.New(packageName + ": there is no such instance")
 
 // ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on
 // the server are not those of the scripts. Deploy them, or regenerate the package.

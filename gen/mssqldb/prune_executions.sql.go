@@ -13,25 +13,31 @@ var stmtPruneExecutions = statement{
 	text:    "[duroxide].[prune_executions]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"executions", "events"},
+		{"instances", "executions", "events", "after_instance_id"},
 	},
 }
 
 // PruneExecutionsParams holds the arguments of [Queries.PruneExecutions].
 type PruneExecutionsParams struct {
-	InstanceID      string
+	Listed          bool
+	List            []IDListV1Row
+	After           *string
+	EndedBefore     *int64
+	MaxInstances    int64
 	KeepLast        int64
 	CompletedBefore *int64
 }
 
 // PruneExecutionsCountsRow is a row that [Queries.PruneExecutions] returns.
 type PruneExecutionsCountsRow struct {
-	Executions int64
-	Events     int64
+	Instances       int64
+	Executions      int64
+	Events          int64
+	AfterInstanceID *string
 }
 
 func scanPruneExecutionsCountsRow(rows *sql.Rows, r *PruneExecutionsCountsRow) error {
-	return rows.Scan(&r.Executions, &r.Events)
+	return rows.Scan(&r.Instances, &r.Executions, &r.Events, &r.AfterInstanceID)
 }
 
 // PruneExecutionsResult is what [Queries.PruneExecutions] returns.
@@ -39,13 +45,18 @@ type PruneExecutionsResult struct {
 	Counts PruneExecutionsCountsRow
 }
 
-// PruneExecutions deletes old executions of one instance, all of them or none. The current execution and
-// running ones are never deleted.
-//
-// Errors: [ErrInstanceNotFound].
+// PruneExecutions deletes old executions of instances with their histories, the oldest first, in one
+// transaction: the first ones that have about 1,000 events together. It looks at 1,000 instances in the order
+// of their ids, also at those that run and at sub-orchestrations. The current execution and what runs is kept,
+// and so is the key-value map, which belongs to the instance. No turn waits: an execution that has ended and is
+// not the current one never changes.
 func (q *Queries) PruneExecutions(ctx context.Context, p PruneExecutionsParams) (PruneExecutionsResult, error) {
-	a := newArgs(3)
-	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
+	a := newArgs(7)
+	required(&a, "listed", sqlBit{}, p.Listed)
+	sendTVP(&a, "list", q.text(&typeIDListV1), p.List, (*IDListV1Row).tvp)
+	nullable(&a, "after", sqlNVarChar(400), p.After)
+	nullable(&a, "ended_before", sqlBigInt{}, p.EndedBefore)
+	required(&a, "max_instances", sqlBigInt{}, p.MaxInstances)
 	required(&a, "keep_last", sqlBigInt{}, p.KeepLast)
 	nullable(&a, "completed_before", sqlBigInt{}, p.CompletedBefore)
 	var r PruneExecutionsResult

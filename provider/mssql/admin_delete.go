@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -204,43 +203,8 @@ func (s *Store) nextEnded(ctx context.Context, operation string, page *mssqldb.L
 // rootsAtOnce is how many roots one transaction deletes: few enough that nobody waits long for one of them.
 const rootsAtOnce = 50
 
-const (
-	// bulkPortion is the most that one call of a bulk procedure handles: what it has
-	// done is known only when it returns.
-	bulkPortion = 1000
-	// bulkTime is how long such a call goes on to begin something new.
-	bulkTime = 10 * time.Second
-)
-
-// bulkBudget is bulkTime in milliseconds, or less if a call has little time.
-func (s *Store) bulkBudget() int64 {
-	budget := bulkTime
-	if s.retries.patience > 0 {
-		budget = min(budget, s.retries.patience/4)
-	}
-	return budget.Milliseconds()
-}
-
-// selection is a bulk call's filter as the procedures take it.
-type selection struct {
-	// listed says that only instances of the list are meant.
-	listed          bool
-	list            []mssqldb.IDListV1Row
-	completedBefore *int64
-	// left is how many instances may still be handled.
-	left int64
-}
-
-func newSelection(filter provider.InstanceFilter) selection {
-	s := selection{
-		listed: filter.InstanceIDs != nil, list: idList(filter.InstanceIDs),
-		completedBefore: columns.Millis(filter.CompletedBefore), left: int64(limitOf(filter)),
-	}
-	if s.listed {
-		s.left = min(s.left, int64(len(s.list)))
-	}
-	return s
-}
+// bulkPortion is how many ids the store reads or sends at once.
+const bulkPortion = 1000
 
 // limitOf is how many instances a bulk call may handle.
 func limitOf(filter provider.InstanceFilter) int {
@@ -249,6 +213,3 @@ func limitOf(filter provider.InstanceFilter) int {
 	}
 	return int(*filter.Limit)
 }
-
-// portion is how many instances the next call may handle.
-func (s selection) portion() int64 { return min(s.left, bulkPortion) }

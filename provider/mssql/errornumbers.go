@@ -313,7 +313,6 @@ var meanings = map[int32]struct {
 	50012: {provider.ErrInvalidArgument, theMessage},
 	50013: {provider.ErrDuplicateEvent, theMessage},
 	50014: {errUnregistered, theMessage},
-	50020: {provider.ErrNotFound, theMessage},
 }
 
 // meaning is the error of operation that a procedure threw on purpose, or nil.

@@ -311,7 +311,6 @@ func TestMeanings(t *testing.T) {
 		{50012, "ack_orchestration_item", provider.ErrInvalidArgument, "text of 50012"},
 		{50013, "append_with_execution", provider.ErrDuplicateEvent, "text of 50013"},
 		{50014, "fetch_work_item", errUnregistered, "text of 50014"},
-		{50020, "get_instance_info", provider.ErrNotFound, "text of 50020"},
 		{50001, "read", errors.ErrUnsupported, "text of 50001"},
 	} {
 		// A consequence behind the error changes nothing.

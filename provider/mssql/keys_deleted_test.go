@@ -143,9 +143,9 @@ func (c *crowd) longRun(events, of int) {
 	ok(c.t, err)
 }
 
-// Pruning in bulk commits by 1,000 events, also those of one instance: what was done before an error is done, and
-// counted, and whoever goes on begins with the rest.
-func TestBulkPruningCommitsPortions(t *testing.T) {
+// Pruning commits by 1,000 events, also those of one instance: what was done before an error is done, and counted, and
+// whoever goes on begins with the rest.
+func TestPruningCommitsPortions(t *testing.T) {
 	t.Parallel()
 	const events, of = 8000, 10
 	c := newCrowd(t, true)
@@ -157,13 +157,15 @@ func TestBulkPruningCommitsPortions(t *testing.T) {
 	ok(t, err)
 	prune := func() (*tsqltest.Result, error) {
 		return c.conn.Exec(t.Context(), `SET LOCK_TIMEOUT 0; DECLARE @list duroxide.id_list_v1;
-			EXEC duroxide.prune_executions_bulk @listed = 0, @list = @list, @finished_before = NULL, @after = NULL, @max_instances = 10,
-				@keep_last = 1, @completed_before = NULL, @budget_ms = 60000;`)
+			EXEC duroxide.prune_executions @listed = 0, @list = @list, @after = NULL, @ended_before = NULL, @max_instances = 10,
+				@keep_last = 1, @completed_before = NULL;`)
 	}
-	r, err := prune()
-	ok(t, err)
-	if got, want := fmt.Sprint(r.Sets[0].Rows), "[[0 500 5000 \x01]]"; got != want {
-		t.Errorf("beside a writer: %s, want %s: instances, executions, events, where to go on", got, want)
+	for n := range 5 {
+		r, err := prune()
+		ok(t, err)
+		if got, want := fmt.Sprint(r.Sets[0].Rows), "[[0 100 1000 \x01]]"; got != want {
+			t.Errorf("call %d beside a writer: %s, want %s: instances, executions, events, where to go on", n, got, want)
+		}
 	}
 	if _, err := prune(); err == nil || !strings.Contains(err.Error(), "Lock request time out") {
 		t.Errorf("beside a writer again: %v, want the error", err)

@@ -56,12 +56,12 @@ var rights = map[role]string{
 		renew_work_item_lock requeue_message requeue_work retry_held_instance set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1 queue_list_v1
 		completion_list_v1 take_list_v1 turn_claim_v1 token_list_v1 version_id_list_v1 work_code_list_v1 work_list_v1`,
-	admin: `delete_dead_letter delete_instances delete_orphan_messages delete_trees prune_executions prune_executions_bulk
+	admin: `delete_dead_letter delete_instances delete_orphan_messages delete_trees prune_executions
 		execution_list_v1`,
 	nobody: `add_codes add_turn_codes await_queues cancel_activities claim_turn claim_without_row count_attempt end_work join_inbox lock_turn
-		read_turn refuse_turn send_messages write_execution change_values claim_session delete_events delete_list find_session_work
+		read_turn refuse_turn send_messages write_execution change_values claim_session delete_list find_session_work
 		get_code get_framework_version get_known_code hold_instance id_use leave_messages line_up_messages lock_inbox lock_inboxes
-		merge_values prune_instance ready_due_inboxes
+		merge_values ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot stamp_session
 		inbox_state instance_tree known_codes ready_work unknown_codes unknown_work utc_time waiting_messages work_codes work_state
 		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names known_code_tags kv_delta

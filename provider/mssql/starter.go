@@ -149,8 +149,7 @@ func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration
 	}, err
 }
 
-// DeleteOrphanMessages implements [provider.Store]. It is one call of the
-// procedure, or several if it takes long; each instance id is a transaction of its own.
+// DeleteOrphanMessages implements [provider.Store]. One transaction deletes the messages of up to fifty instance ids.
 func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
 	const operation = "delete_orphan_messages"
 	var sum provider.OrphanMessages
@@ -158,7 +157,7 @@ func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duratio
 	if err != nil {
 		return sum, err
 	}
-	params := mssqldb.DeleteOrphanMessagesParams{OlderThanMs: age, BudgetMs: s.bulkBudget()}
+	params := mssqldb.DeleteOrphanMessagesParams{OlderThanMs: age}
 	for more := true; more; more = params.After != nil {
 		var result mssqldb.DeleteOrphanMessagesResult
 		err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {

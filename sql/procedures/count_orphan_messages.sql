@@ -1,21 +1,12 @@
--- Counts messages for instances that never began: there is no instance, no history, and no start
--- that waits.
---
+-- Counts messages for instances that never began: there is no instance, no history, and no start that waits.
 -- Called by: Store.CountOrphanMessages.
 -- Transaction: none.
---
 -- Parameters:
---   @older_than_ms  only messages that have been visible for so many milliseconds count
---
+--   @older_than_ms  only messages that have been visible for so long
 -- Result sets:
 --   1 Orphans: how many instance ids the messages name, and how many messages there are
---
--- Locks: orchestrator_queue (shared, by pk_orchestrator_queue alone), then instances and
---   history (shared, by the primary key). A single query would wait for an instance while it holds
---   the lock of a message.
---
--- Hints: INDEX reads the messages in the order of their instances, and seeks the instances.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+-- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and history (shared). A single
+--   query would wait for an instance while it holds the lock of a message.
 CREATE OR ALTER PROCEDURE duroxide.count_orphan_messages
     @older_than_ms BIGINT
 AS

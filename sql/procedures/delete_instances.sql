@@ -1,26 +1,16 @@
--- Deletes a list of instances, all or none. For an id that no instance has, the queued
--- messages and activities are deleted. Turns and activities in progress lose their leases. If an
--- instance outside of the list has its parent in the list, nothing is deleted. An instance that is
--- created later counts as created after the deletion.
---
+-- Deletes a list of instances, all or none. For an id that no instance has, the queued messages and activities are
+-- deleted. Turns and activities in progress lose their leases. If an instance outside of the list has its parent in the
+-- list, nothing is deleted. An instance that is created later counts as created after the deletion.
 -- Called by: Store.DeleteInstancesAtomic.
 -- Transaction: its own, rolled back if there is a conflict.
---
 -- Parameters:
---   @list   the ids of the instances
---   @force  1 also deletes instances that run; 0 deletes nothing while one does
---
+--   @force  0 deletes nothing while an instance of the list runs
 -- Result sets:
---   1 Conflict: why nothing was deleted; no row if it was. Without a parent, the instance that runs;
---     with one, the instance outside of the list whose parent is in it
+--   1 Conflict: why nothing was deleted; no row if it was. Without a parent, the instance that runs; with one, the
+--     instance outside of the list whose parent is in it
 --   2 Counts: how many rows were deleted; messages are those of both queues
---
--- Locks: inboxes (in the order of ids, by lock_inboxes); instances, executions (shared, by the
---   primary key and ix_instances_parent); then by delete_list orchestrator_queue, instances,
---   executions, history, kv_store, kv_delta, worker_queue, each by its primary key.
---
--- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for
---   other lists.
+-- Locks: inboxes (in the order of ids, by lock_inboxes); instances, executions (shared, by the primary key and
+--   ix_instances_parent); and by delete_list all tables of an instance.
 CREATE OR ALTER PROCEDURE duroxide.delete_instances
     @list  duroxide.id_list_v1 READONLY,
     @force BIT

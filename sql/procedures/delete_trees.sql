@@ -18,8 +18,6 @@
 -- Locks: instances, executions, history (shared, while it looks); inboxes (of all trees in the order of ids, by lock_inboxes,
 --   and then children that were created meanwhile); orchestrator_queue, instances (shared, of what was deleted meanwhile);
 --   and by delete_list all tables of an instance.
--- Hints: LOOP, LOOP JOIN and INDEX seek what is listed, whatever the plan was made for, ROWLOCK keeps the locks to rows,
---   READCOMMITTEDLOCK, READPAST and UPDLOCK take the inboxes that are free, and KEEPFIXED PLAN keeps the plan.
 -- gen:null @ended_before
 CREATE OR ALTER PROCEDURE duroxide.delete_trees
     @list         duroxide.id_list_v1 READONLY,
@@ -31,19 +29,11 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
-DECLARE @roots TABLE (
-    position INT           NOT NULL PRIMARY KEY,
-    id       NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    -- Why it is kept; NULL if it is not.
-    reason   NVARCHAR(16)  NULL,
-    cause    NVARCHAR(400) NULL
-);
-DECLARE @tree TABLE (
-    root  INT           NOT NULL,
-    id    NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    depth INT           NOT NULL,
-    PRIMARY KEY (root, id)
-);
+-- The reason says why a root is kept; it is NULL if it is not.
+DECLARE @roots TABLE (position INT NOT NULL PRIMARY KEY, id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    reason NVARCHAR(16) NULL, cause NVARCHAR(400) NULL);
+DECLARE @tree TABLE (root INT NOT NULL, id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, depth INT NOT NULL,
+    PRIMARY KEY (root, id));
 DECLARE @free TABLE (id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @locked duroxide.id_list_v1, @gone duroxide.id_list_v1;
 DECLARE @looks INT = 0, @new INT = 1, @depth INT, @added INT, @last INT;
@@ -107,10 +97,7 @@ BEGIN TRY
                 ORDER BY t.root, t.id
             ) AS h
             HAVING COUNT(*) = 1000;
-            UPDATE @roots
-            SET reason = N'later'
-            WHERE reason IS NULL
-              AND position > @last;
+            UPDATE @roots SET reason = N'later' WHERE reason IS NULL AND position > @last;
         END;
         IF @looks = 1 AND @wait = 0
         BEGIN

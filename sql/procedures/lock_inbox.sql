@@ -1,7 +1,7 @@
 -- Locks the inbox of an instance, and adds it if it is missing. The lock is an UPDATE that changes
 -- nothing, which no server may leave out, as it may a hint.
 --
--- Helper of: append_with_execution, delete_orphan_messages, enqueue_for_orchestrator, start_instance, join_inbox.
+-- Helper of: append_with_execution, enqueue_for_orchestrator, start_instance, join_inbox.
 -- Transaction: the caller's.
 -- Locks: inboxes (the instance's row, exclusive, by pk_inboxes).
 --

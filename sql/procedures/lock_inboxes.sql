@@ -8,7 +8,7 @@
 -- one after the other. Only if somebody else adds or deletes one of a run meanwhile, the run is
 -- done again, and its ids may be locked in another order.
 --
--- Helper of: ack_orchestration_item, delete_instances, delete_trees.
+-- Helper of: ack_orchestration_item, delete_instances, delete_orphan_messages, delete_trees.
 -- Transaction: the caller's, which keeps the locks.
 --
 -- Parameters:

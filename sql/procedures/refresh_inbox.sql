@@ -1,8 +1,8 @@
 -- Computes again whether an instance may be claimed (function inbox_state), after the caller has made its
--- changes. A row whose state is what it was is not written.
+-- changes.
 --
--- Helper of: abandon_orchestration_item, ack_orchestration_item, append_with_execution,
---   claim_without_row, delete_orphan_messages, end_work, enqueue_for_orchestrator, retry_held_instance, set_messages_aside, start_instance.
+-- Helper of: abandon_orchestration_item, ack_orchestration_item, append_with_execution, delete_orphan_messages,
+--   claim_without_row, end_work, enqueue_for_orchestrator, retry_held_instance, set_messages_aside, start_instance.
 -- Transaction: the caller's, which has locked the inbox by a write.
 -- Parameters:
 --   @now        the present time, in milliseconds since 1970 UTC

@@ -196,10 +196,11 @@ func administered() []deed {
 			deletesEnded(1, "(1, N'e'), (2, N'a'), (3, N'a.c'), (4, N'g'), (5, N'nobody'), (6, N'e')", "@before")
 	}
 	prune := func(keep int, before string) string {
-		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = %d, @completed_before = @before;\n", before, keep)
+		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; ", before) +
+			prunes(1, "(1, N'a')", fmt.Sprintf("@after = NULL, @ended_before = NULL, @max_instances = 10, @keep_last = %d, @completed_before = @before", keep))
 	}
-	pruneBulk := func(listed int, from string, most, budget int) string {
-		return withList(1, "(1, N'a'), (2, N'b')", fmt.Sprintf("EXEC duroxide.prune_executions_bulk @listed = %d, @list = @l%%d, @finished_before = NULL, @after = %s, @max_instances = %d, @keep_last = 1, @completed_before = NULL, @budget_ms = %d;\n", listed, from, most, budget))
+	pruneBulk := func(ids, from string, most int) string {
+		return prunes(1, ids, fmt.Sprintf("@after = %s, @ended_before = NULL, @max_instances = %d, @keep_last = 1, @completed_before = NULL", from, most))
 	}
 	const olderFirst = "UPDATE duroxide.executions SET completed_at = completed_at - 5000 WHERE execution_id = 1;"
 	// The store asks for a letter first, so these are calls for one that somebody else sends or deletes in between.
@@ -225,14 +226,14 @@ func administered() []deed {
 		{"prune all but two", "", within, prune(2, "NULL")},
 		{"prune what is old", "UPDATE duroxide.executions SET completed_at = completed_at - 5000 WHERE execution_id = 1;", within, prune(1, "12000")},
 		{"prune what runs", "UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'a' AND execution_id = 1;", within, prune(1, "NULL")},
-		{"prune in bulk what is listed", "", within, pruneBulk(1, "NULL", 10, 60_000)},
-		{"prune in bulk from the second", "", within, pruneBulk(0, "N'a.c'", 10, 60_000)},
-		{"prune in bulk at most one", "", within, pruneBulk(0, "NULL", 1, 60_000)},
-		{"prune in bulk without time", "", within, pruneBulk(0, "NULL", 10, 0)},
-		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 9500, @budget_ms = 60000, @after = NULL;\n"},
-		{"delete orphan messages that are older", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 10500, @budget_ms = 60000, @after = NULL;\n"},
-		{"delete orphan messages without time", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 0, @after = NULL;\n"},
-		{"delete orphan messages, one is hidden", strings.Replace(enqueueTurn("o", 3), "@delay_ms = 0", "@delay_ms = 60000", 1), within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000, @after = NULL;\n"},
+		{"prune in bulk what is listed", "", within, pruneBulk("(1, N'a'), (2, N'b')", "NULL", 10)},
+		{"prune in bulk from the second", "", within, pruneBulk("", "N'a.c'", 10)},
+		{"prune in bulk at most one", "", within, pruneBulk("", "NULL", 1)},
+		{"prune in bulk what has ended", "", within, prunes(1, "", "@after = NULL, @ended_before = 9000000000000, @max_instances = 10, @keep_last = 0, @completed_before = NULL")},
+		{"prune no instance", "", within, prunes(1, "(1, N'nobody')", prunesOne)},
+		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 9500, @after = NULL;\n"},
+		{"delete orphan messages that are older", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 10500, @after = NULL;\n"},
+		{"delete orphan messages, one is hidden", strings.Replace(enqueueTurn("o", 3), "@delay_ms = 0", "@delay_ms = 60000", 1), within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @after = NULL;\n"},
 		{"get depths of unknown code", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 9500;\n"},
 		{"get depths of code that has been unknown for long", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 10500;\n"},
 	}...)

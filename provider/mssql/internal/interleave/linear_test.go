@@ -38,7 +38,6 @@ func (p *procedures) call(format string, args ...any) (*tsqltest.Result, error) 
 	}
 	meanings := map[int32]error{
 		50010: provider.ErrInvalidLockToken, 50011: provider.ErrLockExpired, 50013: provider.ErrDuplicateEvent,
-		50020: provider.ErrNotFound,
 	}
 	if meaning, ok := meanings[e.Number]; ok {
 		return r, provider.Permanent("test", e.Message, meaning)

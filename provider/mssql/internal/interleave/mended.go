@@ -75,28 +75,25 @@ func mendedDeletions() []Scenario {
 			Name:    "a prune of an instance that is deleted and begun anew",
 			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
-				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
+				does("prune", prunes(1, "(1, N'a')", prunesOne)),
 				does("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "events": events(1, 2)}.named("Order").ack(7)),
 			},
-			Allow: []int32{50020}, // when there is no instance
 			Check: endsWhole,
 		},
 		{
 			Name:    "a prune of an instance that is deleted, begun anew and ended",
 			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
-				does("prune", "EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = 1, @completed_before = NULL;\n"),
+				does("prune", prunes(1, "(1, N'a')", prunesOne)),
 				later("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(7)),
 			},
-			Allow: []int32{50020}, // when there is no instance
 			Check: endsWhole,
 		},
 		{
 			Name:    "a prune in bulk of what has ended, beside one that is begun anew",
 			Prepare: continuedAsNew(8) + fetchTurnOf(9) + call{"execution": "2", "status": "N'Completed'", "events": events(1, 2)}.named("Order").ack(9),
 			Sessions: []tsqltest.Session{
-				does("prune", withList(1, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = 9000000000000, @after = NULL, @max_instances = 10, "+
-					"@keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")),
+				does("prune", prunes(1, "", "@after = NULL, @ended_before = 9000000000000, @max_instances = 10, @keep_last = 1, @completed_before = NULL")),
 				later("begin anew", deletion+continuedAsNew(6)+fetchTurnOf(7)+call{"execution": "2", "events": events(1, 2)}.named("Order").ack(7)),
 			},
 			Check: func(e *tsqltest.End) error {

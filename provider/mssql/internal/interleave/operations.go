@@ -90,6 +90,17 @@ func deletesEnded(n int, roots, before string) string {
 	return withRoots(n, roots, "@force = 1, @ended_before = "+before+", @wait = 0")
 }
 
+// prunes deletes old executions of listed instances, or of all without ids.
+func prunes(n int, ids, arguments string) string {
+	if ids == "" {
+		return withList(n, "(1, N'a')", "EXEC duroxide.prune_executions @listed = 0, @list = @l%d, "+arguments+";\n")
+	}
+	return withList(n, ids, "EXEC duroxide.prune_executions @listed = 1, @list = @l%d, "+arguments+";\n")
+}
+
+// prunesOne keeps one execution besides, of all that have ended.
+const prunesOne = "@after = NULL, @ended_before = NULL, @max_instances = 10, @keep_last = 1, @completed_before = NULL"
+
 func withRoots(n int, roots, arguments string) string {
 	return fmt.Sprintf("DECLARE @r%[1]d duroxide.id_list_v1; INSERT INTO @r%[1]d VALUES %[2]s; EXEC duroxide.delete_trees @list = @r%[1]d, %[3]s;\n", n, roots, arguments)
 }
@@ -281,11 +292,11 @@ func admin() []operation {
 		{name: "delete in bulk", batch: func(_ string, n int) string {
 			return deletesEnded(n, "(1, N'e'), (2, N'a'), (3, N'g')", "9000000000000")
 		}, anywhere: true, portions: true},
-		{name: "prune", batch: on("EXEC duroxide.prune_executions @instance_id = N'%s', @keep_last = 1, @completed_before = NULL;\n")},
+		{name: "prune", batch: func(id string, n int) string { return prunes(n, "(1, N'"+id+"')", prunesOne) }},
 		{name: "prune in bulk", batch: func(_ string, n int) string {
-			return withList(n, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = NULL, @after = NULL, @max_instances = 10, @keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")
+			return prunes(n, "", prunesOne)
 		}, anywhere: true, portions: true},
-		{name: "delete orphan messages", batch: always("EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000, @after = NULL;\n"), anywhere: true, portions: true},
+		{name: "delete orphan messages", batch: always("EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @after = NULL;\n"), anywhere: true, portions: true},
 		{name: "enqueue for an orphan", batch: always(enqueueTurn("o", 3)), anywhere: true},
 		{name: "start an orphan", batch: always(start("o")), anywhere: true},
 	}
