@@ -41,7 +41,7 @@ type GetQueueDepthsResult struct {
 
 // GetQueueDepths counts messages and activities that no live lease holds. Future timers and other hidden
 // messages count. The rows of the queues are counted by the server; those that live leases hold are read and
-// taken off.
+// taken off, messages after the inboxes: a query of both would wait for a message while it holds the inbox.
 func (q *Queries) GetQueueDepths(ctx context.Context, p GetQueueDepthsParams) (GetQueueDepthsResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

@@ -1,5 +1,6 @@
 -- Counts messages and activities that no live lease holds. Future timers and other hidden messages count. The rows
--- of the queues are counted by the server; those that live leases hold are read and taken off.
+-- of the queues are counted by the server; those that live leases hold are read and taken off, messages after the
+-- inboxes: a query of both would wait for a message while it holds the inbox.
 --
 -- Called by: Store.GetQueueDepths.
 -- Transaction: none.
@@ -16,21 +17,26 @@ AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @messages BIGINT, @leased BIGINT, @work BIGINT, @held BIGINT;
+DECLARE @leases TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, claimed_at BIGINT NOT NULL, claimed_to BIGINT NOT NULL);
 SELECT @messages = SUM(CASE i.name WHEN N'pk_orchestrator_queue' THEN p.rows ELSE 0 END),
     @work = SUM(CASE i.name WHEN N'pk_worker_queue' THEN p.rows ELSE 0 END)
 FROM sys.indexes AS i
 INNER JOIN sys.partitions AS p ON p.object_id = i.object_id AND p.index_id = i.index_id
 WHERE i.name IN (N'pk_orchestrator_queue', N'pk_worker_queue')
   AND OBJECT_SCHEMA_NAME(i.object_id) = OBJECT_SCHEMA_NAME(@@PROCID);
-SELECT @leased = COUNT_BIG(*)
+INSERT INTO @leases (instance_id, claimed_at, claimed_to)
+SELECT b.instance_id, b.claimed_at, b.claimed_to
 FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
-CROSS JOIN (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
-INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-    ON q.instance_id = b.instance_id AND q.kind = k.kind AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to
 WHERE b.wake_at > @now
   AND b.wake_at IS NOT NULL
   AND b.lock_token IS NOT NULL
   AND b.locked_until > @now
+OPTION (KEEPFIXED PLAN);
+SELECT @leased = COUNT_BIG(*)
+FROM @leases AS l
+CROSS JOIN (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
+INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
+    ON q.instance_id = l.instance_id AND q.kind = k.kind AND q.visible_at <= l.claimed_at AND q.id <= l.claimed_to
 OPTION (KEEPFIXED PLAN);
 SELECT @held = COUNT_BIG(*)
 FROM duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_wake))

@@ -155,6 +155,8 @@ IF @turn IS NOT NULL
 DECLARE @work BIGINT = (SELECT w.id FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s);
 IF @work IS NOT NULL
     EXEC duroxide.abandon_work_item @id = @work, @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
+-- Who claims an instance whose lease has ended counts that attempt.
+UPDATE duroxide.orchestrator_queue SET attempt_count = 0, unnamed_count = 0;
 DELETE FROM duroxide.sessions WHERE worker_id = N'claimant';
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @more BIT;

@@ -197,7 +197,7 @@ func turns() []operation {
 		{name: "renew turn", batch: turnOf(renewTurnOf)},
 		{name: "set messages aside", batch: func(id string, n int) string {
 			turn, _, _ := held(id)
-			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (READPAST) WHERE b.instance_id = q.instance_id AND b.lock_token = %s AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to) HAVING COUNT(*) > 0; "+
+			return fmt.Sprintf("DECLARE @l%d duroxide.letter_list_v1; INSERT INTO @l%[1]d SELECT 1, MIN(q.id), N'bad' FROM duroxide.orchestrator_queue AS q WITH (READPAST) WHERE q.instance_id = N'%s' AND q.kind = 3 AND EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (READUNCOMMITTED) WHERE b.instance_id = q.instance_id AND b.lock_token = %s AND q.visible_at <= b.claimed_at AND q.id <= b.claimed_to) HAVING COUNT(*) > 0; "+
 				"EXEC duroxide.set_messages_aside @instance_id = N'%[2]s', @lock_token = %[3]s, @letters = @l%[1]d, @release = 0;\n", n, id, tokenOf(turn))
 		}},
 		{name: "append events", batch: func(id string, n int) string {
