@@ -1,7 +1,7 @@
 -- Puts an activity back into the queue. A lease that has ended is accepted as long as no other worker
 -- has taken the activity. Session and tag of the activity stay, and the owner keeps the session.
--- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
---   Store.AckWorkAndClaim.
+-- Called by: Store.AbandonWorkItem, Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim,
+--   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own.
 -- Parameters:
 --   @id, @lock_token  the activity and its lease

@@ -2,7 +2,8 @@
 -- does with the attempt. The caller does not know the rows. A lease of theirs ends between the begin of
 -- the call and now, plus the length of the lease, and the indexes of wake_at have the tokens. What has
 -- ended, is ready, or was never claimed is not found.
--- Called by: Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim.
+-- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
+--   Store.AckWorkAndClaim.
 -- Transaction: none. The turn has that of its abandon, and the activities are given back by one statement.
 -- Parameters:
 --   @turn_token   the turn's lease; NULL for none

@@ -1,7 +1,8 @@
 -- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it. It
 -- would block the head of the queue for ever. A lease that has ended is accepted as long as no other
 -- worker has taken the activity.
--- Called by: Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim.
+-- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
+--   Store.AckWorkAndClaim.
 -- Transaction: its own.
 -- Parameters:
 --   @id, @lock_token  the activity and its lease

@@ -3,7 +3,8 @@
 -- claimed before the error stays claimed, and is returned. A call may miss what others are writing at
 -- that moment; the next one finds it.
 --
--- Called by: Store.Claim, Store.FetchOrchestrationItem, Store.FetchWorkItem, ack_orchestration_item, ack_work_item.
+-- Called by: Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim, Store.FetchOrchestrationItem,
+--   ack_orchestration_item, ack_work_item.
 -- Transaction: none. Each claim has its own, and the caller has begun none. What is returned is read after
 --   the commit, under the leases.
 -- Parameters:
