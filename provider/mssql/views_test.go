@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -207,6 +208,12 @@ func TestRecommendedWorkersForTheRole(t *testing.T) {
 	db := connect(t, dsn)
 	if got := one[int](t, db, g.schema, "SELECT %s.recommended_workers(4, 8)"); got != 1 {
 		t.Errorf("one instance calls for %d workers", got)
+	}
+	// The role sees the sizes of the queues, too: they would be 0 without the right.
+	depths, err := queriesOn(db, g.schema).GetQueueDepths(t.Context(), mssqldb.GetQueueDepthsParams{UnknownMs: 1000})
+	ok(t, err)
+	if depths.Depths.OrchestratorQueue != 1 {
+		t.Errorf("the role sees %d messages, want 1", depths.Depths.OrchestratorQueue)
 	}
 }
 

@@ -24,3 +24,5 @@ GO
 GRANT VIEW DEFINITION ON duroxide.instances TO duroxide_reader;
 GRANT VIEW DEFINITION ON duroxide.executions TO duroxide_reader;
 GRANT VIEW DEFINITION ON duroxide.history TO duroxide_reader;
+GRANT VIEW DEFINITION ON duroxide.orchestrator_queue TO duroxide_scaler;
+GRANT VIEW DEFINITION ON duroxide.worker_queue TO duroxide_scaler;
