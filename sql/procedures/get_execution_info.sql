@@ -1,15 +1,11 @@
 -- Reads the facts about one execution.
---
 -- Called by: Store.GetExecutionInfo.
 -- Transaction: none.
---
 -- Parameters:
 --   @instance_id   the instance
 --   @execution_id  the execution, from 1
---
 -- Result sets:
 --   1 Execution: no row if there is no such execution
---
 -- Locks: executions, history (shared, by the primary key, while it reads; none under row
 --   versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_execution_info

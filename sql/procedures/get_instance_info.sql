@@ -1,20 +1,13 @@
 -- Reads the facts about an instance and its current execution.
---
 -- Called by: Store.GetInstanceInfo.
 -- Transaction: none.
---
 -- Parameters:
 --   @instance_id  the instance
---
 -- Result sets:
 --   1 Instance: no row if there is no such instance; the status is NULL if its current execution has no
 --     row
---
 -- Locks: instances, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
---
--- Hints: LOOP reads an instance before its execution, in the order in which a deletion locks them.
---   In another order the two could deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS

@@ -1,16 +1,12 @@
 -- Measures an instance: the history of its current execution, and its keys as
 -- get_kv_all_values shows them. Sizes are bytes of UTF-8.
---
 -- Called by: Store.GetInstanceStats.
 -- Transaction: its own.
---
 -- Parameters:
 --   @instance_id  the instance
---
 -- Result sets:
 --   1 Stats: no row if there is no such instance. first_event is event 1, which tells how many messages
 --     the execution began with; NULL without one
---
 -- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then instances,
 --   history, kv_store, kv_delta (shared, by the primary key).
 CREATE OR ALTER PROCEDURE duroxide.get_instance_stats

@@ -1,15 +1,11 @@
 -- Lists an instance and its descendants, level by level. The instance is listed even if
 -- it does not exist.
---
 -- Called by: Store.GetInstanceTree.
 -- Transaction: none.
---
 -- Parameters:
 --   @instance_id  the instance
---
 -- Result sets:
 --   1 Tree: the ids, the instance's own first
---
 -- Locks: those of function instance_tree.
 CREATE OR ALTER PROCEDURE duroxide.get_instance_tree
     @instance_id NVARCHAR(400)

@@ -1,14 +1,11 @@
 -- Reads how many instances, executions and events there are. It reads no table: the server keeps the number of rows of
 -- each index, and the filtered ones of executions tell how they are. So its cost does not grow with what is stored.
 -- The numbers include what is not committed yet, and were not all read at the same moment.
---
 -- Called by: Store.GetSystemMetrics.
 -- Transaction: none.
---
 -- Result sets:
 --   1 Metrics: the counts. running and completed are those of executions, each the last of its instance. indexes is 6
 --     if the login may see the sizes of all tables
---
 -- Locks: none.
 CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
 AS

@@ -3,27 +3,19 @@
 --
 -- It reads a page of ended executions and skips those that are not the last execution of such a
 -- root. So all pages cost the same, and a page may be empty although there are more.
---
 -- Called by: Store.DeleteInstanceBulk, Store.ListInstancePage.
 -- Transaction: none.
---
 -- Parameters:
 --   @ended_before  only what ended before this time, in milliseconds since 1970 UTC
 --   @after_completed_at, @after_instance_id, @after_execution_id
 --                  where the previous page ended; NULL for the first
 --   @limit         the number of executions to look at; at most 1,000 are sensible
 --   @continued     1 also lists instances between two executions, for deletions
---
 -- Result sets:
 --   1 Instances: their ids
 --   2 Next: where the page ends; no row if there are no more
---
 -- Locks: executions by ix_executions_completed, then instances by pk_instances (shared, row by
 --   row, while it reads; none under row versioning).
---
--- Hints: INDEX and LOOP read a page of executions by ix_executions_completed alone, and seek
---   each instance by its key.
---
 -- gen:null @after_completed_at @after_instance_id @after_execution_id
 CREATE OR ALTER PROCEDURE duroxide.list_ended_page
     @ended_before       BIGINT,

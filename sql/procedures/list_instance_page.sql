@@ -1,20 +1,13 @@
 -- Lists a page of instances, in the order of their ids.
---
 -- Called by: Store.ListInstancePage.
 -- Transaction: none.
---
 -- Parameters:
 --   @after  the id after which to begin, NULL for the first
 --   @limit  the largest number of instances
---
 -- Result sets:
 --   1 Instances: their ids
---
 -- Locks: instances (shared, by pk_instances, row by row, while it reads; none under row
 --   versioning).
---
--- Hints: INDEX reads no more than the page, in its order.
---
 -- gen:null @after
 CREATE OR ALTER PROCEDURE duroxide.list_instance_page
     @after NVARCHAR(400),

@@ -1,11 +1,8 @@
 -- Lists all instances, newest first.
---
 -- Called by: Store.ListInstances.
 -- Transaction: none.
---
 -- Result sets:
 --   1 Instances: their ids
---
 -- Locks: instances (shared, row by row, while it reads; none under row versioning).
 CREATE OR ALTER PROCEDURE duroxide.list_instances
 AS

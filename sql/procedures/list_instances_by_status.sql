@@ -1,20 +1,13 @@
 -- Lists the instances whose current execution has a status, newest first. Instances whose
 -- current execution has no row are not listed.
---
 -- Called by: Store.ListInstancesByStatus.
 -- Transaction: none.
---
 -- Parameters:
 --   @status  the status: Running, Completed, Failed or ContinuedAsNew
---
 -- Result sets:
 --   1 Instances: their ids
---
 -- Locks: instances, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
---
--- Hints: LOOP and INDEX reach an execution through its instance, in the order in which all
---   procedures lock the two.
 CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS

@@ -1,25 +1,18 @@
 -- Lists a page of instances by their current execution, the latest first: what runs by its start, and what has ended by
 -- its end. It looks at a page of executions and skips those that are not the current one of an instance. So all pages
 -- cost the same, and a page may be shorter than the limit although there are more.
---
 -- Called by: Store.ListInstancePage.
 -- Transaction: none.
---
 -- Parameters:
 --   @status  the status; NULL for all that have ended
 --   @before_at, @before_instance_id, @before_execution_id
 --            where the previous page ended; NULL for the first
 --   @limit   the number of executions to look at; at most 1,000 are sensible
---
 -- Result sets:
 --   1 Instances: their ids
 --   2 Next: where the page ends; no row if there are no more
---
 -- Locks: executions by ix_executions_running, ix_executions_failed or ix_executions_completed, then instances by
 --   pk_instances (shared, row by row, while it reads; none under row versioning).
---
--- Hints: INDEX and LOOP as in sql/README.md.
---
 -- gen:null @status @before_at @before_instance_id @before_execution_id
 CREATE OR ALTER PROCEDURE duroxide.list_latest_page
     @status              NVARCHAR(32),

@@ -1,26 +1,18 @@
 -- Reports how far many instances are: what uses each id, and how an instance has ended. It
 -- reads the queue before the instances: the first turn moves an id from the one to the other, so
 -- none is missed between the two.
---
 -- Called by: Store.ReadProgress.
 -- Transaction: none.
---
 -- Parameters:
 --   @ids  the instances
---
 -- Result sets:
 --   1 Instances: one row for each of @ids, in their order. Name, status, execution and version of the
 --     custom status are NULL without an instance. start_item is the message of a start that waits. The
 --     custom status, and the first and the last event of the current execution, are NULL unless that
 --     has completed or failed
---
 -- Locks: orchestrator_queue (by ix_orchestrator_queue_kind alone, and then the rows of starts by
 --   pk_orchestrator_queue), then instances, executions, history (by the primary key): all shared,
 --   while it reads; none under row versioning.
---
--- Hints: LOOP, INDEX and FORCESEEK seek each row, however many the plan was made for, and a start in
---   the two steps of id_use. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS

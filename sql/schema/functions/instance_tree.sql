@@ -1,12 +1,9 @@
 -- Lists an instance and its descendants, level by level and each level in the order of creation.
 -- The instance itself need not exist. Each id is listed once, so a cycle of parents ends. Each
 -- instance costs one seek.
---
 -- Helper of: get_instance_tree.
---
 -- Parameters:
 --   @instance_id  the root of the tree
---
 -- Returns: the ids with their positions, from 1, and their depths, 0 for the root.
 -- Locks: instances (read, by ix_instances_parent).
 CREATE OR ALTER FUNCTION duroxide.instance_tree (@instance_id NVARCHAR(400))

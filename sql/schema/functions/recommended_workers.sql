@@ -2,19 +2,13 @@
 -- that the number does not make an autoscaler stop a busy worker. Hidden work, such as future timers, does not count. A
 -- worker runs turns and activities at the same time, so the kind that needs more workers decides. It counts keys of
 -- indexes, without rows: call it every few seconds, not more often.
---
 -- Called by: autoscalers, as in SELECT duroxide.recommended_workers(4, 8).
---
 -- Parameters:
 --   @turns       how many turns a worker runs at a time; 0 leaves turns out
 --   @activities  how many activities a worker runs at a time; 0 leaves activities out
---
 -- Returns: how many workers.
---
 -- Locks: inboxes, worker_queue (shared, by the index of each count alone, while it reads; none
 --   under row versioning).
---
--- Hints: INDEX and KEEPFIXED PLAN as in sql/README.md.
 CREATE OR ALTER FUNCTION duroxide.recommended_workers (@turns INT, @activities INT)
 RETURNS INT
 AS
