@@ -328,7 +328,7 @@ func TestUpRestoresGrants(t *testing.T) {
 	lose := func(right, object, role string) {
 		run(t, m, fmt.Sprintf("REVOKE %s ON %s FROM %s;", right, object, Quote(role)))
 	}
-	lose("EXECUTE", "duroxide.fetch_orchestration_item", RoleName(m.Schema))
+	lose("EXECUTE", "duroxide.start_instance", RoleName(m.Schema))
 	lose("EXECUTE", "duroxide.delete_trees", AdminRoleName(m.Schema))
 	lose("EXECUTE", "TYPE::duroxide.event_list_v1", RoleName(m.Schema))
 	lose("VIEW DEFINITION", "duroxide.history", ReaderRoleName(m.Schema))
