@@ -90,10 +90,9 @@ type AckOrchestrationItemResult struct {
 
 // AckOrchestrationItem commits one turn and releases the instance, all of it or nothing, and then claims the
 // next turn and activities, as take does. The claims have no effect on the commit; if the commit fails, nothing
-// is claimed. The history is not read, so that an instance with a damaged history can still fail. The
-// number of statements does not depend on the numbers of messages, activities and events. Activities
-// are queued before any are cancelled, so that one that is scheduled and cancelled in the same turn is
-// gone in the end.
+// is claimed. The history is not read, so that an instance with a damaged history can still fail. The number of
+// statements does not depend on the numbers of messages, activities and events. Activities are queued before
+// any are cancelled, so that one that is scheduled and cancelled in the same turn is gone in the end.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {

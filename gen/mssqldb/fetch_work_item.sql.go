@@ -50,8 +50,8 @@ type FetchWorkItemResult struct {
 
 // FetchWorkItem claims the oldest activities that a worker may take, at most one for each row of a list, and
 // returns them. A look locks nothing and passes over what others are writing; one update takes what is still
-// ready. Who loses an activity to another call looks again, and only an empty look ends the search. Of
-// two claims that add the same session at the same time, one gets error 2627; the call is safe to repeat.
+// ready. Who loses an activity to another call looks again, and only an empty look ends the search. Of two
+// claims that add the same session at the same time, one gets error 2627; the call is safe to repeat.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {

@@ -36,8 +36,8 @@ type GetInstanceTreeResult struct {
 	Tree []GetInstanceTreeTreeRow
 }
 
-// GetInstanceTree lists an instance and its descendants, level by level. The instance is listed even if
-// it does not exist.
+// GetInstanceTree lists an instance and its descendants, level by level. The instance is listed even if it does
+// not exist.
 func (q *Queries) GetInstanceTree(ctx context.Context, p GetInstanceTreeParams) (GetInstanceTreeResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

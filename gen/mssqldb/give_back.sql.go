@@ -44,9 +44,9 @@ type GiveBackResult struct {
 }
 
 // GiveBack gives back what a call has claimed whose answer was lost: a turn and activities, each as its abandon
-// does with the attempt. The caller does not know the rows. A lease of theirs ends between the begin of
-// the call and now, plus the length of the lease, and the indexes of wake_at have the tokens. What has
-// ended, is ready, or was never claimed is not found.
+// does with the attempt. The caller does not know the rows. A lease of theirs ends between the begin of the
+// call and now, plus the length of the lease, and the indexes of wake_at have the tokens. What has ended, is
+// ready, or was never claimed is not found.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) GiveBack(ctx context.Context, p GiveBackParams) (GiveBackResult, error) {

@@ -54,11 +54,9 @@ type ListEndedPageResult struct {
 	Next      *ListEndedPageNextRow
 }
 
-// ListEndedPage lists a page of the root instances that completed or failed before a time, in the order in which
-// they ended.
-//
-// It reads a page of ended executions and skips those that are not the last execution of such a
-// root. So all pages cost the same, and a page may be empty although there are more.
+// ListEndedPage lists a page of the root instances that completed or failed before a time, in the order in
+// which they ended. It reads a page of ended executions and skips those that are not the last execution of such
+// a root. So all pages cost the same, and a page may be empty although there are more.
 func (q *Queries) ListEndedPage(ctx context.Context, p ListEndedPageParams) (ListEndedPageResult, error) {
 	a := newArgs(6)
 	required(&a, "ended_before", sqlBigInt{}, p.EndedBefore)

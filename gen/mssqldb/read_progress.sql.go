@@ -48,9 +48,9 @@ type ReadProgressResult struct {
 	Instances []ReadProgressInstancesRow
 }
 
-// ReadProgress reports how far many instances are: what uses each id, and how an instance has ended. It
-// reads the queue before the instances: the first turn moves an id from the one to the other, so
-// none is missed between the two.
+// ReadProgress reports how far many instances are: what uses each id, and how an instance has ended. It reads
+// the queue before the instances: the first turn moves an id from the one to the other, so none is missed
+// between the two.
 func (q *Queries) ReadProgress(ctx context.Context, p ReadProgressParams) (ReadProgressResult, error) {
 	a := newArgs(1)
 	sendTVP(&a, "ids", q.text(&typeIDListV1), p.IDs, (*IDListV1Row).tvp)

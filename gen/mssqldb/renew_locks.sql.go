@@ -38,11 +38,9 @@ type RenewLocksResult struct {
 }
 
 // RenewLocks renews the leases of turns and activities, each as renew_orchestration_item_lock and
-// renew_work_item_lock do. A lost lease does not prevent the renewal of the others.
-//
-// If there are several, the first that waits for a lock fails with error 1222 after 150 ms, and those
-// after it at once. The other leases do not end while a long transaction has the rows of some, however
-// many. The two procedures wait for a second.
+// renew_work_item_lock do. A lost lease does not prevent the renewal of the others. If there are several, the
+// first that waits for a lock fails with error 1222 after 150 ms, and those after it at once. The other leases
+// do not end while a long transaction has the rows of some, however many. The two procedures wait for a second.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {

@@ -134,9 +134,9 @@ type TakeResult struct {
 }
 
 // Take claims the next turn, and activities for the rows of a list, and returns them. An error does not reach
-// the caller, which may have committed something before: it is returned as a result set. What was
-// claimed before the error stays claimed, and is returned. A call may miss what others are writing at
-// that moment; the next one finds it.
+// the caller, which may have committed something before: it is returned as a result set. What was claimed
+// before the error stays claimed, and is returned. A call may miss what others are writing at that moment; the
+// next one finds it.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(3)
 	sendTVP(&a, "turn", q.text(&typeTurnClaimV1), p.Turn, (*TurnClaimV1Row).tvp)

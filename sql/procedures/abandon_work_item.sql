@@ -1,5 +1,5 @@
--- Puts an activity back into the queue. A lease that has ended is accepted as long as no other worker
--- has taken the activity. Session and tag of the activity stay, and the owner keeps the session.
+-- Puts an activity back into the queue. A lease that has ended is accepted as long as no other worker has taken the
+-- activity. Session and tag of the activity stay, and the owner keeps the session.
 -- Called by: Store.AbandonWorkItem, Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim,
 --   Store.AckTurnAndClaim, Store.AckWorkAndClaim.
 -- Transaction: its own.
@@ -9,9 +9,8 @@
 --   @give_back        1 takes back the attempt that the fetch has counted. The attempt of a fetch that
 --                     named no code is taken back in any case if a worker has named the code in the last
 --                     week
--- Locks: those of known_codes; worker_queue (the activity's row, by pk_worker_queue). A wait for a lock
---   ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
--- Hints: INDEX, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
+-- Locks: those of known_codes; worker_queue (the activity's row, by pk_worker_queue). A wait for a lock ends after a
+--   second with error 1222 (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.abandon_work_item
@@ -33,9 +32,7 @@ BEGIN TRY
     BEGIN
         SELECT @code_id = q.code_id
         FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
-        WHERE q.id = @id
-          AND q.lock_token = @lock_token
-          AND q.unnamed_count > 0
+        WHERE q.id = @id AND q.lock_token = @lock_token AND q.unnamed_count > 0
         OPTION (KEEPFIXED PLAN);
         IF EXISTS (SELECT 1 FROM duroxide.known_codes(1, @now - 604800000) AS k WHERE k.code_id = @code_id)
             SET @unnamed_back = 1;
@@ -51,8 +48,7 @@ BEGIN TRY
         END,
         unnamed_count = q.unnamed_count - CASE WHEN @unnamed_back = 1 AND q.unnamed_count > 0 THEN 1 ELSE 0 END
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue))
-    WHERE q.id = @id
-      AND q.lock_token = @lock_token
+    WHERE q.id = @id AND q.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;

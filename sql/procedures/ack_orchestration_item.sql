@@ -1,13 +1,11 @@
--- Commits one turn and releases the instance, all of it or nothing, and then claims the next turn and
--- activities, as take does. The claims have no effect on the commit; if the commit fails, nothing is
--- claimed. The history is not read, so that an instance with a damaged history can still fail. The
--- number of statements does not depend on the numbers of messages, activities and events. Activities
--- are queued before any are cancelled, so that one that is scheduled and cancelled in the same turn is
--- gone in the end.
---
+-- Commits one turn and releases the instance, all of it or nothing, and then claims the next turn and activities, as
+-- take does. The claims have no effect on the commit; if the commit fails, nothing is claimed. The history is not
+-- read, so that an instance with a damaged history can still fail. The number of statements does not depend on the
+-- numbers of messages, activities and events. Activities are queued before any are cancelled, so that one that is
+-- scheduled and cancelled in the same turn is gone in the end.
 -- Called by: Store.AckOrchestrationItem, Store.AckTurnAndClaim.
--- Transaction: its own. Names of code and versions of the framework are added before it begins, so
---   that others do not wait for this transaction to read them. The claims follow its commit.
+-- Transaction: its own. Names of code and versions of the framework are added before it begins, so that others do not
+--   wait for this transaction to read them. The claims follow its commit.
 -- Parameters:
 --   @execution_id        the execution that the turn belongs to, from 1
 --   @name, @version      if both are given, the instance's row is added or renamed
@@ -29,17 +27,16 @@
 --   1 Turn: the instance, and in how many milliseconds it may be claimed again; NULL if it needs a new
 --     message first
 --   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Work, 8 Failure: those of take
--- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances
---   concerned, in the order of ids), orchestrator_queue, instances, executions, history, kv_store,
---   kv_delta, worker_queue (each row by its primary key); after the commit those of take. A wait for a
---   lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
+-- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances concerned, in the order
+--   of ids), orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue (each row by its
+--   primary key); after the commit those of take. A wait for a lock ends after a second with error 1222
+--   (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 --   50012 invalid_execution_id: the first execution is 1
 --   50013 duplicate_event: the execution already has an event with one of the ids, or
 --         @events has an id twice
---
 -- gen:embed duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @instance_id        NVARCHAR(400),
@@ -103,35 +100,27 @@ BEGIN TRY
     SET lock_token = NULL, locked_until = NULL, claimed_at = NULL, claimed_to = NULL, unnamed = 0, holder = NULL, head_id = NULL, wake_at = NULL,
         @claimed_at = b.claimed_at, @claimed_to = b.claimed_to
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
-    WHERE b.instance_id = @instance_id
-      AND b.lock_token = @lock_token
-      AND b.locked_until > @now
-      AND @execution_id >= 1
+    WHERE b.instance_id = @instance_id AND b.lock_token = @lock_token AND b.locked_until > @now AND @execution_id >= 1
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;
     -- Messages: those of the turn go, new ones come.
     SELECT TOP (1) @queued = 1
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
-    WHERE q.instance_id = @instance_id
-      AND q.kind IN (0, 4)
+    WHERE q.instance_id = @instance_id AND q.kind IN (0, 4)
     OPTION (KEEPFIXED PLAN);
     IF @peeked = 1 AND @queued = 1
         EXEC duroxide.leave_messages @instance_id = @instance_id, @claimed_at = @claimed_at, @claimed_to = @claimed_to, @queues = @queues;
     DELETE q
     FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.kind = k.kind
-    WHERE q.instance_id = @instance_id
-      AND q.visible_at <= @claimed_at
-      AND q.id <= @claimed_to
+    WHERE q.instance_id = @instance_id AND q.visible_at <= @claimed_at AND q.id <= @claimed_to
       AND (@peeked = 0 OR k.kind < 4)
     OPTION (KEEPFIXED PLAN);
     IF @drop_timers = 1
         DELETE q
         FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
-        WHERE q.instance_id = @instance_id
-          AND q.kind = 3
-          AND q.visible_at > @now
+        WHERE q.instance_id = @instance_id AND q.kind = 3 AND q.visible_at > @now
         OPTION (KEEPFIXED PLAN);
     IF EXISTS (SELECT 1 FROM @messages AS m)
         EXEC duroxide.send_messages @messages = @messages, @now = @now;

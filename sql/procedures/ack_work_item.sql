@@ -1,8 +1,7 @@
 -- Ends activities and sends their completions, and then claims a turn and the next activities, as take does:
--- activities that end at about the same time share one call. Those of one instance end in one transaction,
--- all or none. If that fails, they are ended one by one, so that each outcome is known. An error does not
--- reach the caller, which may have ended others before: it is returned as a result set.
---
+-- activities that end at about the same time share one call. Those of one instance end in one transaction, all or
+-- none. If that fails, they are ended one by one, so that each outcome is known. An error does not reach the caller,
+-- which may have ended others before: it is returned as a result set.
 -- Called by: Store.AckWorkItem, Store.AckWorkAndClaim.
 -- Transaction: none. The activities of each instance have one (end_work), and each claim.
 -- Parameters:
@@ -11,9 +10,8 @@
 -- Result sets:
 --   1 Refused: the activities that were not ended, with the error of each
 --   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Work, 8 Failure: those of take
--- Locks: those of end_work, one instance after the other, then those of take. A wait for a lock ends with error
---   1222 after a second, or after 150 ms if the call has several acknowledgements (LOCK_TIMEOUT, see README.md).
---
+-- Locks: those of end_work, one instance after the other, then those of take. A wait for a lock ends with error 1222
+--   after a second, or after 150 ms if the call has several acknowledgements (LOCK_TIMEOUT, see README.md).
 -- gen:embed duroxide.take
 CREATE OR ALTER PROCEDURE duroxide.ack_work_item
     @acks   duroxide.completion_list_v1 READONLY,

@@ -1,11 +1,9 @@
 -- Gives a number to each name of code in a turn that has none.
---
 -- Helper of: ack_orchestration_item.
 -- Transaction: none.
 -- Parameters:
 --   @name, @version  the code of the turn's execution; NULL for none
 -- Locks: code_names (shared), those of add_codes.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.add_turn_codes
     @name       NVARCHAR(401),
@@ -29,9 +27,7 @@ FROM (
     WHERE a.name IS NOT NULL
 ) AS n
 WHERE NOT EXISTS (
-    SELECT 1
-    FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
-    WHERE c.name = n.name
+    SELECT 1 FROM duroxide.code_names AS c WITH (INDEX (uq_code_names)) WHERE c.name = n.name
       AND c.version = n.version
 );
 IF @@ROWCOUNT > 0

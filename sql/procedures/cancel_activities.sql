@@ -1,10 +1,8 @@
 -- Deletes activities from the queue that a turn has cancelled, in the order of their ids.
---
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's.
--- Locks: worker_queue (the rows, by pk_worker_queue; found by ix_worker_queue_activity without a lock that
---   stays, since whoever writes a row locks it before its keys in the indexes).
---
+-- Locks: worker_queue (the rows, by pk_worker_queue; found by ix_worker_queue_activity without a lock that stays,
+--   since whoever writes a row locks it before its keys in the indexes).
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.cancel_activities
     @cancelled duroxide.activity_list_v1 READONLY

@@ -1,10 +1,8 @@
--- Gives a session to an owner, if the owner has it already or its lease has ended. A
--- session that the owner does not get is not kept locked. Of two owners that add the same
--- session at the same time, one gets error 2627; its whole call is safe to repeat.
---
+-- Gives a session to an owner, if the owner has it already or its lease has ended. A session that the owner does not
+-- get is not kept locked. Of two owners that add the same session at the same time, one gets error 2627; its whole
+-- call is safe to repeat.
 -- Helper of: fetch_work_item.
 -- Transaction: the caller's.
---
 -- Parameters:
 --   @session_id  the session
 --   @owner       who claims it
@@ -12,14 +10,7 @@
 --   @session_ms  how long the owner has it, in milliseconds
 --   @claimed     1 if the owner has it now
 --   @fresh       1 if the owner did not have it before
---
 -- Locks: sessions (the session's row, by pk_sessions).
---
--- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this owner's,
---   even where readers see row versions or writes look at them first (optimized locking). FORCESEEK
---   and INDEX lock the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
@@ -34,9 +25,7 @@ SET @fresh = 0;
 UPDATE s
 SET locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
 FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
-WHERE session_id = @session_id
-  AND worker_id = @owner
-  AND locked_until > @now
+WHERE session_id = @session_id AND worker_id = @owner AND locked_until > @now
 OPTION (KEEPFIXED PLAN);
 SET @claimed = @@ROWCOUNT;
 IF @claimed = 1
@@ -46,8 +35,7 @@ SET @fresh = 1;
 UPDATE s
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
 FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
-WHERE session_id = @session_id
-  AND locked_until <= @now
+WHERE session_id = @session_id AND locked_until <= @now
 OPTION (KEEPFIXED PLAN);
 SET @claimed = @@ROWCOUNT;
 IF @claimed = 0 AND NOT EXISTS (

@@ -1,10 +1,7 @@
--- Claims the instance that has been ready longest, of the code and the versions that the worker
--- has. If another call claims a candidate first, the next one is tried. What others are writing at
--- that moment is passed over; the next call finds it.
---
--- An instance that never began and has only queue messages is not claimed: its messages are deleted,
+-- Claims the instance that has been ready longest, of the code and the versions that the worker has. If another call
+-- claims a candidate first, the next one is tried. What others are writing at that moment is passed over; the next
+-- call finds it. An instance that never began and has only queue messages is not claimed: its messages are deleted,
 -- as nobody will read them (pitfall P3).
---
 -- Helper of: take.
 -- Transaction: none. Each try has its own.
 -- Parameters:
@@ -13,11 +10,10 @@
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of take
 -- Locks: code_names, known_code, known_code_names, framework_versions (shared, before the claim); inboxes (by
---   ready_due_inboxes; then the instance's row, by ix_inboxes_ready without a lock that stays, and by
---   pk_inboxes), orchestrator_queue (the instance's messages), instances (shared), history (shared).
+--   ready_due_inboxes; then the instance's row, by ix_inboxes_ready without a lock that stays, and by pk_inboxes),
+--   orchestrator_queue (the instance's messages), instances (shared), history (shared).
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
---
 -- gen:internal
 -- vet:allow Q1: these looks take nothing; the update tests again that the instance is ready
 CREATE OR ALTER PROCEDURE duroxide.claim_turn
@@ -66,8 +62,7 @@ BEGIN
             VALUES (@code_id);
             SELECT @code_id = MIN(b.code_id)
             FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-            WHERE b.head_id IS NOT NULL
-              AND b.code_id > @code_id
+            WHERE b.head_id IS NOT NULL AND b.code_id > @code_id
             OPTION (KEEPFIXED PLAN);
         END;
         DELETE c
@@ -83,13 +78,11 @@ BEGIN
     SELECT TOP (1) @candidate = h.instance_id, @code_id = c.code_id, @version_id = h.version_id
     FROM (
         SELECT 0 AS code_id
-        WHERE @known_id IS NOT NULL
-          AND @unknown_ms = 0
+        WHERE @known_id IS NOT NULL AND @unknown_ms = 0
         UNION ALL
         SELECT k.code_id
         FROM duroxide.known_code_names AS k
-        WHERE k.known_id = @known_id
-          AND @unknown_ms = 0
+        WHERE k.known_id = @known_id AND @unknown_ms = 0
         UNION ALL
         SELECT r.code_id
         FROM @codes AS r
@@ -97,9 +90,7 @@ BEGIN
     CROSS APPLY (
         SELECT TOP (1) b.instance_id, b.version_id, b.head_id
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-        WHERE b.code_id = c.code_id
-          AND b.head_id IS NOT NULL
-          AND b.head_id >= @from_head
+        WHERE b.code_id = c.code_id AND b.head_id IS NOT NULL AND b.head_id >= @from_head
           AND b.version_id IN (SELECT v.version_id FROM @versions AS v)
           -- Always true. It reads the row, so that READPAST passes over one that somebody is writing.
           AND COALESCE(b.locked_until, 0) >= 0
@@ -109,8 +100,7 @@ BEGIN
                   SELECT 1
                   FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
                   INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-                  WHERE q.instance_id = b.instance_id
-                    AND q.visible_at <= @ready_by
+                  WHERE q.instance_id = b.instance_id AND q.visible_at <= @ready_by
                     AND (@cancelled = 0 OR q.code_id = @cancel_id)
               )
           )

@@ -1,7 +1,6 @@
--- Decides about a claimed instance that has no row yet. It is claimed if a message starts it, or if its
--- history says that it began. If it never began and has only queue messages, those are deleted, as
--- nobody will read them (pitfall P3). Otherwise the claim is undone.
---
+-- Decides about a claimed instance that has no row yet. It is claimed if a message starts it, or if its history says
+-- that it began. If it never began and has only queue messages, those are deleted, as nobody will read them (pitfall
+-- P3). Otherwise the claim is undone.
 -- Helper of: lock_turn.
 -- Transaction: the caller's, which has claimed the instance.
 -- Parameters:
@@ -9,9 +8,8 @@
 --   @now          when it was claimed
 --   @instance_id  the instance if it is claimed; NULL otherwise
 --   @messages     how many messages were deleted
--- Locks: orchestrator_queue (the instance's messages), history (shared), inboxes (the instance's row), each
---   by the primary key.
---
+-- Locks: inboxes (the instance's row), orchestrator_queue (the instance's messages), history (shared), each by the
+--   primary key.
 -- gen:internal
 -- vet:allow Q3: the caller has claimed the instance
 -- vet:allow Q6-order: the caller has locked the inbox before
@@ -47,8 +45,7 @@ IF @visible = 1 AND @hidden_starts = 0
 BEGIN
     DELETE q
     FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue))
-    WHERE instance_id = @candidate
-      AND (visible_at <= @now OR kind = 4)
+    WHERE instance_id = @candidate AND (visible_at <= @now OR kind = 4)
     OPTION (KEEPFIXED PLAN);
     SET @messages = @@ROWCOUNT;
 END;
@@ -56,8 +53,7 @@ DELETE b
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
 WHERE instance_id = @candidate
   AND NOT EXISTS (
-      SELECT 1
-      FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
+      SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
       WHERE q.instance_id = @candidate
   )
 OPTION (KEEPFIXED PLAN);

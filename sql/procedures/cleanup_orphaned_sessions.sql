@@ -1,23 +1,13 @@
--- Deletes sessions whose lease has ended and that have no activities left. A session that is
--- needed again is added again by the next fetch, so an activity may arrive between the look at the
--- queue and the deletion. After an error, the next call deletes the rest.
---
+-- Deletes sessions whose lease has ended and that have no activities left. A session that is needed again is added
+-- again by the next fetch, so an activity may arrive between the look at the queue and the deletion. After an error,
+-- the next call deletes the rest.
 -- Called by: Store.CleanupOrphanedSessions.
 -- Transaction: none. Each portion of 1,000 sessions commits by itself.
---
 -- Result sets:
 --   1 Deleted: how many sessions
---
--- Locks: sessions (shared, by ix_sessions_end), then worker_queue (shared, by ix_worker_queue_session),
---   then sessions (by pk_sessions, in the order of ids), each in statements of its own. None is kept
---   locked while another one is: a fetch locks an activity and then its session, so the two would
---   deadlock.
---
--- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and reads
---   no row of an activity: ending an activity locks its row before its keys, so the two would
---   deadlock. LOOP JOIN, LOOP, FORCESEEK and ROWLOCK look at the activities of each session, and delete
---   it, by its key, however many the plan was made for. KEEPFIXED PLAN prevents a new plan when many rows
---   have changed, see 0005_storage.sql.
+-- Locks: sessions (shared, by ix_sessions_end), then worker_queue (shared, by ix_worker_queue_session), then sessions
+--   (by pk_sessions, in the order of ids), each in statements of its own. None is kept locked while another one is: a
+--   fetch locks an activity and then its session, so the two would deadlock.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT, XACT_ABORT ON;
@@ -41,11 +31,8 @@ INSERT INTO @orphaned (position, session_id)
 SELECT ROW_NUMBER() OVER (ORDER BY e.session_id), e.session_id
 FROM @ended AS e
 WHERE NOT EXISTS (
-    SELECT 1
-    FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
-    WHERE q.ready IN (0, 1)
-      AND q.session_id = e.session_id
-      AND q.session_id IS NOT NULL
+    SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session)) WHERE q.ready IN (0, 1)
+      AND q.session_id = e.session_id AND q.session_id IS NOT NULL
 )
 OPTION (LOOP JOIN, KEEPFIXED PLAN);
 SET @count = @@ROWCOUNT;
@@ -54,8 +41,7 @@ BEGIN
     DELETE s
     FROM @orphaned AS o
     INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = o.session_id
-    WHERE o.position BETWEEN @position AND @position + 999
-      AND s.locked_until < @now
+    WHERE o.position BETWEEN @position AND @position + 999 AND s.locked_until < @now
     OPTION (KEEPFIXED PLAN);
     SET @deleted = @deleted + @@ROWCOUNT;
     SET @position = @position + 1000;

@@ -1,17 +1,10 @@
--- Counts the messages that are not visible yet: timers, and messages that were given back with a
--- delay. get_queue_depths counts them as well, although they are not waiting work.
---
+-- Counts the messages that are not visible yet: timers, and messages that were given back with a delay.
+-- get_queue_depths counts them as well, although they are not waiting work.
 -- Called by: Store.CountHiddenMessages.
 -- Transaction: none.
---
 -- Result sets:
 --   1 Hidden: how many messages
---
--- Locks: orchestrator_queue (shared, by pk_orchestrator_queue alone, key by key, while it
---   reads; none under row versioning).
---
--- Hints: INDEX reads no row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage.sql.
+-- Locks: orchestrator_queue (read, by pk_orchestrator_queue alone).
 CREATE OR ALTER PROCEDURE duroxide.count_hidden_messages
 AS
 SET NOCOUNT ON;

@@ -5,8 +5,8 @@
 --   @older_than_ms  only messages that have been visible for so long
 -- Result sets:
 --   1 Orphans: how many instance ids the messages name, and how many messages there are
--- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and history (shared). A single
---   query would wait for an instance while it holds the lock of a message.
+-- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and history (shared). A
+--   single query would wait for an instance while it holds the lock of a message.
 CREATE OR ALTER PROCEDURE duroxide.count_orphan_messages
     @older_than_ms BIGINT
 AS

@@ -1,6 +1,6 @@
 -- Deletes a list of instances, all or none. For an id that no instance has, the queued messages and activities are
--- deleted. Turns and activities in progress lose their leases. If an instance outside of the list has its parent in the
--- list, nothing is deleted. An instance that is created later counts as created after the deletion.
+-- deleted. Turns and activities in progress lose their leases. If an instance outside of the list has its parent in
+-- the list, nothing is deleted. An instance that is created later counts as created after the deletion.
 -- Called by: Store.DeleteInstancesAtomic.
 -- Transaction: its own, rolled back if there is a conflict.
 -- Parameters:
@@ -38,8 +38,7 @@ BEGIN TRY
         FROM @list AS l
         INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (ix_instances_parent)) ON i.parent_instance_id = l.id
         -- The first condition is the filter of ix_instances_parent.
-        WHERE i.parent_instance_id IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM @list AS k WHERE k.id = i.instance_id)
+        WHERE i.parent_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM @list AS k WHERE k.id = i.instance_id)
         ORDER BY i.sequence;
 
     IF @conflict IS NULL

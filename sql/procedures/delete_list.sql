@@ -1,7 +1,7 @@
 -- Deletes instances with everything that belongs to them, one statement for each table. The caller has locked their
--- inboxes (lock_inboxes) and checked that they may be deleted. The lease goes with the inbox, so that a turn in progress
--- cannot bring the instance back. Messages, activities and dead letters go as well, because a new instance of the same id
--- must not get them. Sessions belong to workers and stay.
+-- inboxes (lock_inboxes) and checked that they may be deleted. The lease goes with the inbox, so that a turn in
+-- progress cannot bring the instance back. Messages, activities and dead letters go as well, because a new instance
+-- of the same id must not get them. Sessions belong to workers and stay.
 -- Helper of: delete_instances, delete_trees.
 -- Transaction: the caller's.
 -- Parameters:

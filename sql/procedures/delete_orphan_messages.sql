@@ -1,5 +1,6 @@
--- Deletes messages for instances that never began, as count_orphan_messages counts them. No claim returns such messages,
--- so they would stay for ever. It looks at 1,000 ids that have messages, and deletes those of up to 50 that never began.
+-- Deletes messages for instances that never began, as count_orphan_messages counts them. No claim returns such
+-- messages, so they would stay for ever. It looks at 1,000 ids that have messages, and deletes those of up to 50 that
+-- never began.
 -- Called by: Store.DeleteOrphanMessages.
 -- Transaction: its own.
 -- Parameters:
@@ -65,8 +66,7 @@ BEGIN TRY
     OUTPUT deleted.instance_id INTO @gone (instance_id)
     FROM @orphans AS o
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue)) ON q.instance_id = o.id
-    WHERE q.kind IN (0, 3, 4)
-      AND q.visible_at <= @before
+    WHERE q.kind IN (0, 3, 4) AND q.visible_at <= @before
     OPTION (LOOP JOIN, KEEPFIXED PLAN);
     -- vet:allow Q6-order: lock_inboxes has locked the rows before
     DELETE TOP (50) b

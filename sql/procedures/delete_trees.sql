@@ -1,7 +1,8 @@
--- Deletes root instances with their descendants, all in one transaction: the first of the list that have about 1,000 events
--- together. Kept names the others, and roots that may not be deleted. Turns and activities in progress lose their leases.
--- The trees are read again once their inboxes are locked, until all of them are locked: a child may have been created in
--- between, or a root have begun anew. A child that is created later counts as created after the deletion.
+-- Deletes root instances with their descendants, all in one transaction: the first of the list that have about 1,000
+-- events together. Kept names the others, and roots that may not be deleted. Turns and activities in progress lose
+-- their leases. The trees are read again once their inboxes are locked, until all of them are locked: a child may
+-- have been created in between, or a root have begun anew. A child that is created later counts as created after the
+-- deletion.
 -- Called by: Store.DeleteInstance, Store.DeleteInstanceBulk.
 -- Transaction: its own.
 -- Parameters:
@@ -15,9 +16,9 @@
 --     instance that cause names runs, or it ended too late), 'later' (there is room in the next call) or 'busy' (see @wait)
 --   2 Counts: how many roots, and how many rows, were deleted; messages are those of both queues
 --   3 Deleted: the ids of the deleted instances
--- Locks: instances, executions, history (shared, while it looks); inboxes (of all trees in the order of ids, by lock_inboxes,
---   and then children that were created meanwhile); orchestrator_queue, instances (shared, of what was deleted meanwhile);
---   and by delete_list all tables of an instance.
+-- Locks: instances, executions, history (shared, while it looks); inboxes (of all trees in the order of ids, by
+--   lock_inboxes, and then children that were created meanwhile); orchestrator_queue, instances (shared, of what was
+--   deleted meanwhile); and by delete_list all tables of an instance.
 -- gen:null @ended_before
 CREATE OR ALTER PROCEDURE duroxide.delete_trees
     @list         duroxide.id_list_v1 READONLY,
@@ -25,8 +26,7 @@ CREATE OR ALTER PROCEDURE duroxide.delete_trees
     @ended_before BIGINT,
     @wait         BIT
 AS
-SET NOCOUNT ON;
-SET XACT_ABORT ON;
+SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 -- The reason says why a root is kept; it is NULL if it is not.
@@ -68,8 +68,7 @@ BEGIN TRY
             FROM @tree AS t
             INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (ix_instances_parent)) ON i.parent_instance_id = t.id
             -- The second condition is the filter of ix_instances_parent.
-            WHERE t.depth = @depth
-              AND i.parent_instance_id IS NOT NULL
+            WHERE t.depth = @depth AND i.parent_instance_id IS NOT NULL
               AND NOT EXISTS (SELECT 1 FROM @tree AS k WHERE k.root = t.root AND k.id = i.instance_id);
             SELECT @added = @@ROWCOUNT, @depth = @depth + 1;
         END;

@@ -1,6 +1,5 @@
--- Ends an activity, or all activities of a list that belong to its instance, and sends their completions: all
--- of it or nothing.
---
+-- Ends an activity, or all activities of a list that belong to its instance, and sends their completions: all of it
+-- or nothing.
 -- Helper of: ack_work_item.
 -- Transaction: its own. The caller rolls it back after an error.
 -- Parameters:
@@ -12,7 +11,6 @@
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
---
 -- gen:internal
 -- vet:allow P1-try: the caller rolls back
 -- vet:allow Q5-locks: one row for each activity of the list
@@ -46,14 +44,12 @@ DELETE q
 OUTPUT deleted.session_id INTO @used (session_id)
 FROM @work AS w
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_worker_queue)) ON q.id = w.id
-WHERE q.lock_token = w.lock_token
-  AND q.locked_until > @now
+WHERE q.lock_token = w.lock_token AND q.locked_until > @now
 OPTION (KEEPFIXED PLAN);
 IF @@ROWCOUNT <> (SELECT COUNT(*) FROM @work AS w)
 BEGIN
     IF EXISTS (
-        SELECT 1
-        FROM @work AS w
+        SELECT 1 FROM @work AS w
         INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (pk_worker_queue)) ON q.id = w.id AND q.lock_token = w.lock_token
     )
         THROW 50011, N'Activity lock expired.', 1;

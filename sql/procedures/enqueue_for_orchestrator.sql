@@ -1,8 +1,7 @@
 -- Adds one message for an instance. The instance need not exist, and is not created.
---
 -- Called by: Store.EnqueueForOrchestrator, Store.EnqueueTx, Store.StartInstanceWith, requeue_message.
--- Transaction: its own, or the caller's if there is one: the message is then committed or rolled
---   back with it. An error rolls the caller's transaction back.
+-- Transaction: its own, or the caller's if there is one: the message is then committed or rolled back with it. An
+--   error rolls the caller's transaction back.
 -- Parameters:
 --   @kind         0 a queue message, 1 the start of the next execution, 2 a start, 3 any other message
 --   @name, @version
@@ -12,12 +11,11 @@
 --   @queue        the queue of a queue message; NULL for others. Behind older messages of its queue the
 --                 message waits (kind 4), and so it does if a queue message makes the instance ready
 --                 already. Then it is not hidden
--- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox), orchestrator_queue (shared,
---   then the new row). In its own transaction a wait for a lock ends after 150 ms with error 1222
---   (LOCK_TIMEOUT, see README.md).
+-- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox), orchestrator_queue (shared, then the
+--   new row). In its own transaction a wait for a lock ends after 150 ms with error 1222 (LOCK_TIMEOUT, see
+--   README.md).
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
---
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
     @instance_id NVARCHAR(400),
@@ -43,15 +41,11 @@ BEGIN TRY
     IF @queue IS NOT NULL AND (EXISTS (
         SELECT 1
         FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
-        WHERE q.instance_id = @instance_id
-          AND q.queue = @queue
-          AND q.queue IS NOT NULL
+        WHERE q.instance_id = @instance_id AND q.queue = @queue AND q.queue IS NOT NULL
     ) OR EXISTS (
         SELECT 1
         FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-        WHERE q.instance_id = @instance_id
-          AND q.kind = 0
-          AND q.visible_at <= @now
+        WHERE q.instance_id = @instance_id AND q.kind = 0 AND q.visible_at <= @now
     ))
         SELECT @kind = 4, @delay_ms = 0;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, queue, code_id, work_item, visible_at, created_at)

@@ -1,8 +1,6 @@
 -- Adds one activity to the worker queue, ready at once.
---
 -- Called by: Store.EnqueueForWorker.
 -- Transaction: its own.
---
 -- Parameters:
 --   @instance_id, @execution_id, @activity_id
 --                which activity of which execution it is
@@ -10,9 +8,7 @@
 --   @tag         the tag that a worker must have asked for; the empty text for none
 --   @name        the activity's name; NULL for what any worker may take
 --   @work_item   the activity's input
---
 -- Locks: code_names (by get_code), worker_queue (the new row).
---
 -- gen:null @session_id @name
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
     @instance_id  NVARCHAR(400),

@@ -1,18 +1,18 @@
--- Claims the oldest activities that a worker may take, at most one for each row of a list, and returns
--- them. A look locks nothing and passes over what others are writing; one update takes what is still
--- ready. Who loses an activity to another call looks again, and only an empty look ends the search. Of
--- two claims that add the same session at the same time, one gets error 2627; the call is safe to repeat.
+-- Claims the oldest activities that a worker may take, at most one for each row of a list, and returns them. A look
+-- locks nothing and passes over what others are writing; one update takes what is still ready. Who loses an activity
+-- to another call looks again, and only an empty look ends the search. Of two claims that add the same session at the
+-- same time, one gets error 2627; the call is safe to repeat.
 -- Called by: Store.FetchWorkItem, take.
--- Transaction: its own, one for each claim. The caller has begun none. A claim that is lost in a crash is a
---   lease that nobody has, so its durability is delayed where the database allows it.
+-- Transaction: its own, one for each claim. The caller has begun none. A claim that is lost in a crash is a lease
+--   that nobody has, so its durability is delayed where the database allows it.
 -- Parameters:
 --   @work  what may be claimed, see take_list_v1
 -- Result sets:
 --   1 Work: the activities, with the rows that they were claimed for, and whether the owner did not have
 --     the session before. due_until: what was due by this time, in milliseconds since 1970 UTC, is ready.
 --     looked_ms: how long choosing took, and waited_ms: how long ago it was queued, in milliseconds
--- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activities' rows, in
---   the order of ids, by pk_worker_queue), sessions (by claim_session).
+-- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activities' rows, in the order of
+--   ids, by pk_worker_queue), sessions (by claim_session).
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
@@ -38,10 +38,7 @@ BEGIN TRY
             @from_id = CASE @whole WHEN 0 THEN w.from_id ELSE 0 END, @due_from = CASE @whole WHEN 0 THEN w.due_from ELSE 0 END, @known_id = (
                 SELECT k.id
                 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-                WHERE k.digest = w.known
-                  AND k.activity = 1
-                  AND k.seen_at > @now - 20000
-                  AND w.unknown_ms = 0
+                WHERE k.digest = w.known AND k.activity = 1 AND k.seen_at > @now - 20000 AND w.unknown_ms = 0
             ), @due = a.due, @bound = a.bound
         FROM @work AS w
         CROSS APPLY duroxide.work_state(@now, CASE @whole WHEN 0 THEN w.due_from ELSE 0 END) AS a
@@ -79,14 +76,10 @@ BEGIN TRY
                     SELECT TOP (@wanted) q.id
                     -- vet:allow Q1: it only looks; the update tests again that the activity is ready
                     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
-                    WHERE q.ready = 1
-                      AND q.session_id IS NULL
-                      AND q.tag = c.tag
-                      AND q.code_id = c.code_id
+                    WHERE q.ready = 1 AND q.session_id IS NULL AND q.tag = c.tag AND q.code_id = c.code_id
                       AND q.id >= @from_id
                       -- Columns of the row, so that READPAST passes over a locked row, not only over a locked key.
-                      AND q.visible_at <= @ready_by
-                      AND COALESCE(q.locked_until, 0) <= @ready_by
+                      AND q.visible_at <= @ready_by AND COALESCE(q.locked_until, 0) <= @ready_by
                     ORDER BY q.id
                 ) AS f
                 UNION ALL
@@ -99,8 +92,7 @@ BEGIN TRY
         INNER JOIN (
             SELECT w.position, w.lock_token, w.lock_ms, ROW_NUMBER() OVER (ORDER BY w.position) AS place
             FROM @work AS w
-            WHERE w.selection = @selection
-              AND (@session_id IS NULL OR w.owner = @owner)
+            WHERE w.selection = @selection AND (@session_id IS NULL OR w.owner = @owner)
               AND w.position NOT IN (SELECT t.position FROM @taken AS t)
         ) AS w ON w.place = o.place
         OPTION (LOOP JOIN, KEEPFIXED PLAN);

@@ -6,8 +6,7 @@
 -- Result sets:
 --   1 Instance: no row if there is no such instance; the status is NULL if its current execution has no
 --     row
--- Locks: instances, executions (shared, by the primary key, while it reads; none under row
---   versioning).
+-- Locks: instances, executions (read, by the primary key).
 CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS

@@ -1,5 +1,5 @@
--- Measures an instance: the history of its current execution, and its keys as
--- get_kv_all_values shows them. Sizes are bytes of UTF-8.
+-- Measures an instance: the history of its current execution, and its keys as get_kv_all_values shows them. Sizes are
+-- bytes of UTF-8.
 -- Called by: Store.GetInstanceStats.
 -- Transaction: its own.
 -- Parameters:
@@ -7,8 +7,8 @@
 -- Result sets:
 --   1 Stats: no row if there is no such instance. first_event is event 1, which tells how many messages
 --     the execution began with; NULL without one
--- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then instances,
---   history, kv_store, kv_delta (shared, by the primary key).
+-- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then instances, history, kv_store,
+--   kv_delta (shared, by the primary key).
 CREATE OR ALTER PROCEDURE duroxide.get_instance_stats
     @instance_id NVARCHAR(400)
 AS
@@ -24,8 +24,7 @@ BEGIN TRY
     CROSS APPLY (
         SELECT COUNT_BIG(*) AS event_count, COALESCE(SUM(e.data_bytes), 0) AS event_bytes
         FROM duroxide.history AS e
-        WHERE e.instance_id = i.instance_id
-          AND e.execution_id = i.current_execution_id
+        WHERE e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
     ) AS h
     CROSS APPLY (
         SELECT COUNT_BIG(*) AS key_count, COALESCE(SUM(x.value_bytes), 0) AS value_bytes
@@ -34,16 +33,13 @@ BEGIN TRY
             FROM duroxide.kv_store AS s
             WHERE s.instance_id = i.instance_id
               AND NOT EXISTS (
-                  SELECT 1
-                  FROM duroxide.kv_delta AS t
-                  WHERE t.instance_id = s.instance_id
+                  SELECT 1 FROM duroxide.kv_delta AS t WHERE t.instance_id = s.instance_id
                     AND t.kv_key = s.kv_key
               )
             UNION ALL
             SELECT d.value_bytes
             FROM duroxide.kv_delta AS d
-            WHERE d.instance_id = i.instance_id
-              AND d.value IS NOT NULL
+            WHERE d.instance_id = i.instance_id AND d.value IS NOT NULL
         ) AS x
     ) AS k
     LEFT JOIN duroxide.history AS f

@@ -1,5 +1,4 @@
--- Lists an instance and its descendants, level by level. The instance is listed even if
--- it does not exist.
+-- Lists an instance and its descendants, level by level. The instance is listed even if it does not exist.
 -- Called by: Store.GetInstanceTree.
 -- Transaction: none.
 -- Parameters:

@@ -1,7 +1,6 @@
--- Counts messages and activities that no live lease holds. Future timers and other hidden messages count. The rows
--- of the queues are counted by the server; those that live leases hold are read and taken off, messages after the
+-- Counts messages and activities that no live lease holds. Future timers and other hidden messages count. The rows of
+-- the queues are counted by the server; those that live leases hold are read and taken off, messages after the
 -- inboxes: a query of both would wait for a message while it holds the inbox.
---
 -- Called by: Store.GetQueueDepths.
 -- Transaction: none.
 -- Parameters:
@@ -9,8 +8,7 @@
 -- Result sets:
 --   1 Depths: one row. How many messages and activities nobody holds, and how many instances and activities wait for
 --     unknown code
--- Locks: inboxes, orchestrator_queue, worker_queue (shared, while it reads; none under row versioning), and what
---   function unknown_work reads.
+-- Locks: inboxes, orchestrator_queue, worker_queue (read), and what function unknown_work reads.
 CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS
@@ -27,10 +25,7 @@ WHERE i.name IN (N'pk_orchestrator_queue', N'pk_worker_queue')
 INSERT INTO @leases (instance_id, claimed_at, claimed_to)
 SELECT b.instance_id, b.claimed_at, b.claimed_to
 FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
-WHERE b.wake_at > @now
-  AND b.wake_at IS NOT NULL
-  AND b.lock_token IS NOT NULL
-  AND b.locked_until > @now
+WHERE b.wake_at > @now AND b.wake_at IS NOT NULL AND b.lock_token IS NOT NULL AND b.head_id IS NULL
 OPTION (KEEPFIXED PLAN);
 SELECT @leased = COUNT_BIG(*)
 FROM @leases AS l
@@ -40,9 +35,7 @@ INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrato
 OPTION (KEEPFIXED PLAN);
 SELECT @held = COUNT_BIG(*)
 FROM duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_wake))
-WHERE w.ready = 0
-  AND w.wake_at > @now
-  AND w.lock_token IS NOT NULL
+WHERE w.ready = 0 AND w.wake_at > @now AND w.lock_token IS NOT NULL
 OPTION (KEEPFIXED PLAN);
 
 -- gen:result Depths

@@ -1,6 +1,6 @@
--- Reads how many instances, executions and events there are. It reads no table: the server keeps the number of rows of
--- each index, and the filtered ones of executions tell how they are. So its cost does not grow with what is stored.
--- The numbers include what is not committed yet, and were not all read at the same moment.
+-- Reads how many instances, executions and events there are. It reads no table: the server keeps the number of rows
+-- of each index, and the filtered ones of executions tell how they are. So its cost does not grow with what is
+-- stored. The numbers include what is not committed yet, and were not all read at the same moment.
 -- Called by: Store.GetSystemMetrics.
 -- Transaction: none.
 -- Result sets:

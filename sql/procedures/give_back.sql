@@ -1,7 +1,7 @@
--- Gives back what a call has claimed whose answer was lost: a turn and activities, each as its abandon
--- does with the attempt. The caller does not know the rows. A lease of theirs ends between the begin of
--- the call and now, plus the length of the lease, and the indexes of wake_at have the tokens. What has
--- ended, is ready, or was never claimed is not found.
+-- Gives back what a call has claimed whose answer was lost: a turn and activities, each as its abandon does with the
+-- attempt. The caller does not know the rows. A lease of theirs ends between the begin of the call and now, plus the
+-- length of the lease, and the indexes of wake_at have the tokens. What has ended, is ready, or was never claimed is
+-- not found.
 -- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
 --   Store.AckWorkAndClaim.
 -- Transaction: none. The turn has that of its abandon, and the activities are given back by one statement.
@@ -13,10 +13,9 @@
 --   @most_ms      how long the longest lasts
 -- Result sets:
 --   1 GivenBack: how many turns and activities were given back
--- Locks: inboxes (the turn is found by ix_inboxes_wake alone), those of abandon_orchestration_item, then
---   worker_queue (the activities' rows, by pk_worker_queue; they are found by ix_worker_queue_wake alone).
---   A wait for a lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
--- Hints: INDEX, FORCESEEK, LOOP, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
+-- Locks: inboxes (the turn is found by ix_inboxes_wake alone), those of abandon_orchestration_item, then worker_queue
+--   (the activities' rows, by pk_worker_queue; they are found by ix_worker_queue_wake alone). A wait for a lock ends
+--   after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.give_back
@@ -39,9 +38,7 @@ DECLARE @instance_id NVARCHAR(400), @turns INT = 0, @activities INT = 0;
 IF @turn_token IS NOT NULL
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b WITH (INDEX (ix_inboxes_wake))
-    WHERE b.wake_at BETWEEN @ends_from AND @ends_until
-      AND b.wake_at IS NOT NULL
-      AND b.lock_token = @turn_token
+    WHERE b.wake_at BETWEEN @ends_from AND @ends_until AND b.wake_at IS NOT NULL AND b.lock_token = @turn_token
     OPTION (KEEPFIXED PLAN);
 IF @instance_id IS NOT NULL
 BEGIN
@@ -52,8 +49,7 @@ END;
 INSERT INTO @mine (id, lock_token)
 SELECT q.id, q.lock_token
 FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_wake))
-WHERE q.ready = 0
-  AND q.wake_at BETWEEN @ends_from AND @ends_until
+WHERE q.ready = 0 AND q.wake_at BETWEEN @ends_from AND @ends_until
   AND q.lock_token IN (SELECT t.lock_token FROM @work_tokens AS t)
 OPTION (KEEPFIXED PLAN);
 IF @@ROWCOUNT > 0

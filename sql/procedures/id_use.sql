@@ -1,7 +1,5 @@
--- Finds out what uses an instance id: an instance, or a start that waits for its first turn. It
--- reads the queue before the instances: the first turn moves an id from the one to the other, so
--- none is missed between the two.
---
+-- Finds out what uses an instance id: an instance, or a start that waits for its first turn. It reads the queue
+-- before the instances: the first turn moves an id from the one to the other, so none is missed between the two.
 -- Helper of: find_instance, start_instance.
 -- Transaction: none. A caller that acts on the answer holds the inbox (lock_inbox) until it has.
 -- Parameters:
@@ -10,7 +8,6 @@
 --   @start          the message of a start that waits
 -- Locks: orchestrator_queue, instances, executions (shared, by the primary key, while it reads); none under row
 --   versioning.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
@@ -21,8 +18,7 @@ CREATE OR ALTER PROCEDURE duroxide.id_use
 AS
 SELECT TOP (1) @used = 1, @start = q.work_item
 FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
-WHERE q.instance_id = @instance_id
-  AND q.kind IN (1, 2)
+WHERE q.instance_id = @instance_id AND q.kind IN (1, 2)
 ORDER BY q.id
 OPTION (KEEPFIXED PLAN);
 SELECT @used = 1, @name = i.orchestration_name, @status = e.status

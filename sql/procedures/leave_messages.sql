@@ -1,6 +1,5 @@
--- Ends the queue messages of a turn whose claim left them in the store: deletes those that the turn has
--- read, the oldest of each queue, and lets the others wait as if it had not had them.
---
+-- Ends the queue messages of a turn whose claim left them in the store: deletes those that the turn has read, the
+-- oldest of each queue, and lets the others wait as if it had not had them.
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has ended the lease of the instance and so locked its inbox.
 -- Parameters:
@@ -8,7 +7,6 @@
 --                when the turn was claimed, and its last message
 --   @queues      how many messages of each queue the turn has read
 -- Locks: orchestrator_queue (the messages, by the primary key).
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.leave_messages
     @instance_id NVARCHAR(400),
@@ -23,10 +21,7 @@ FROM @queues AS k
 CROSS APPLY (
     SELECT TOP (k.messages) q.kind, q.visible_at, q.id
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
-    WHERE q.instance_id = @instance_id
-      AND q.queue = k.queue
-      AND q.queue IS NOT NULL
-      AND q.visible_at <= @claimed_at
+    WHERE q.instance_id = @instance_id AND q.queue = k.queue AND q.queue IS NOT NULL AND q.visible_at <= @claimed_at
       AND q.id <= @claimed_to
     ORDER BY q.id
 ) AS m
@@ -40,8 +35,5 @@ OPTION (KEEPFIXED PLAN);
 UPDATE q
 SET kind = 4, attempt_count = 0, unnamed_count = 0, misfit = NULL, misfit_at = NULL
 FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
-WHERE q.instance_id = @instance_id
-  AND q.kind = 0
-  AND q.visible_at <= @claimed_at
-  AND q.id <= @claimed_to
+WHERE q.instance_id = @instance_id AND q.kind = 0 AND q.visible_at <= @claimed_at AND q.id <= @claimed_to
 OPTION (KEEPFIXED PLAN);

@@ -1,11 +1,9 @@
 -- Lets queue messages that were just added wait behind older ones of their queues (kind 4).
---
 -- Helper of: send_messages.
 -- Transaction: the caller's, which has locked the inboxes of the instances.
 -- Parameters:
 --   @messages  the messages; those without a queue do not matter
 -- Locks: orchestrator_queue (the messages, by the primary key).
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.line_up_messages
     @messages duroxide.message_list_v1 READONLY
@@ -23,9 +21,7 @@ FROM (
 CROSS APPLY (
     SELECT MIN(o.id) AS id
     FROM duroxide.orchestrator_queue AS o WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue)))
-    WHERE o.instance_id = k.instance_id
-      AND o.queue = k.queue
-      AND o.queue IS NOT NULL
+    WHERE o.instance_id = k.instance_id AND o.queue = k.queue AND o.queue IS NOT NULL
 ) AS f
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_queue (instance_id, queue, id)))
     ON q.instance_id = k.instance_id AND q.queue = k.queue AND q.queue IS NOT NULL AND q.id > f.id

@@ -1,5 +1,5 @@
--- Lists what was set aside because it could not be decoded, oldest first, with the beginning of each text, which names
--- its kind.
+-- Lists what was set aside because it could not be decoded, oldest first, with the beginning of each text, which
+-- names its kind.
 -- Called by: Store.ListDeadLetters.
 -- Transaction: none.
 -- Parameters:

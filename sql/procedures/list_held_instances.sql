@@ -1,11 +1,11 @@
--- Lists the instances that are held because their code does not fit their history, those held longest first. The reason
--- of each comes from its oldest message that has one.
+-- Lists the instances that are held because their code does not fit their history, those held longest first. The
+-- reason of each comes from its oldest message that has one.
 -- Called by: Store.ListHeldInstances.
 -- Transaction: none.
 -- Result sets:
 --   1 Held: the instance, why and since when it is held, and when it is offered again
--- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_held alone, and then the messages by
---   pk_orchestrator_queue, while it reads; none under row versioning).
+-- Locks: orchestrator_queue (read, by ix_orchestrator_queue_held alone, and then the messages by
+--   pk_orchestrator_queue).
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;

@@ -6,8 +6,7 @@
 --   @limit  the largest number of instances
 -- Result sets:
 --   1 Instances: their ids
--- Locks: instances (shared, by pk_instances, row by row, while it reads; none under row
---   versioning).
+-- Locks: instances (read, by pk_instances).
 -- gen:null @after
 CREATE OR ALTER PROCEDURE duroxide.list_instance_page
     @after NVARCHAR(400),

@@ -1,13 +1,12 @@
--- Lists the instances whose current execution has a status, newest first. Instances whose
--- current execution has no row are not listed.
+-- Lists the instances whose current execution has a status, newest first. Instances whose current execution has no
+-- row are not listed.
 -- Called by: Store.ListInstancesByStatus.
 -- Transaction: none.
 -- Parameters:
 --   @status  the status: Running, Completed, Failed or ContinuedAsNew
 -- Result sets:
 --   1 Instances: their ids
--- Locks: instances, executions (shared, by the primary key, while it reads; none under row
---   versioning).
+-- Locks: instances, executions (read, by the primary key).
 CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS

@@ -1,6 +1,6 @@
--- Lists a page of instances by their current execution, the latest first: what runs by its start, and what has ended by
--- its end. It looks at a page of executions and skips those that are not the current one of an instance. So all pages
--- cost the same, and a page may be shorter than the limit although there are more.
+-- Lists a page of instances by their current execution, the latest first: what runs by its start, and what has ended
+-- by its end. It looks at a page of executions and skips those that are not the current one of an instance. So all
+-- pages cost the same, and a page may be shorter than the limit although there are more.
 -- Called by: Store.ListInstancePage.
 -- Transaction: none.
 -- Parameters:
@@ -35,8 +35,7 @@ IF @status = N'Running'
     INSERT INTO @page (instance_id, execution_id, at)
     SELECT TOP (@limit) e.instance_id, e.execution_id, e.started_at
     FROM duroxide.executions AS e WITH (INDEX (ix_executions_running))
-    WHERE e.completed_at IS NULL
-      AND e.started_at <= @before_at
+    WHERE e.completed_at IS NULL AND e.started_at <= @before_at
       AND (e.started_at < @before_at OR e.instance_id < @before_instance_id
            OR (e.instance_id = @before_instance_id AND e.execution_id < @before_execution_id))
     ORDER BY e.started_at DESC, e.instance_id DESC, e.execution_id DESC;
@@ -44,8 +43,7 @@ ELSE IF @status = N'Failed'
     INSERT INTO @page (instance_id, execution_id, at)
     SELECT TOP (@limit) e.instance_id, e.execution_id, e.completed_at
     FROM duroxide.executions AS e WITH (INDEX (ix_executions_failed))
-    WHERE e.status = N'Failed'
-      AND e.completed_at <= @before_at
+    WHERE e.status = N'Failed' AND e.completed_at <= @before_at
       AND (e.completed_at < @before_at OR e.instance_id < @before_instance_id
            OR (e.instance_id = @before_instance_id AND e.execution_id < @before_execution_id))
     ORDER BY e.completed_at DESC, e.instance_id DESC, e.execution_id DESC;
@@ -53,8 +51,7 @@ ELSE
     INSERT INTO @page (instance_id, execution_id, at)
     SELECT TOP (@limit) e.instance_id, e.execution_id, e.completed_at
     FROM duroxide.executions AS e WITH (INDEX (ix_executions_completed))
-    WHERE e.completed_at IS NOT NULL
-      AND e.completed_at <= @before_at
+    WHERE e.completed_at IS NOT NULL AND e.completed_at <= @before_at
       AND (e.completed_at < @before_at OR e.instance_id < @before_instance_id
            OR (e.instance_id = @before_instance_id AND e.execution_id < @before_execution_id))
       AND (@status IS NULL OR e.status = @status)
@@ -71,7 +68,6 @@ ORDER BY p.position;
 -- gen:result Next
 SELECT p.at, p.instance_id, p.execution_id
 FROM @page AS p
-WHERE p.position = @limit
-  AND @count = @limit;
+WHERE p.position = @limit AND @count = @limit;
 GO
 GRANT EXECUTE ON duroxide.list_latest_page TO duroxide_reader;

@@ -1,13 +1,12 @@
--- Lists which leases on activities are gone: the activity was cancelled, acknowledged or given up, or
--- another worker has it.
+-- Lists which leases on activities are gone: the activity was cancelled, acknowledged or given up, or another worker
+-- has it.
 -- Called by: Store.LostWorkItems.
 -- Transaction: none.
 -- Parameters:
 --   @tokens  the leases
 -- Result sets:
 --   1 Lost: the positions in @tokens of those that are gone
--- Locks: worker_queue (shared, by pk_worker_queue, while it reads; none under row versioning).
--- Hints: LOOP, INDEX and KEEPFIXED PLAN as in README.md.
+-- Locks: worker_queue (read, by pk_worker_queue).
 CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS

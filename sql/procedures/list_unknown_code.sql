@@ -1,5 +1,5 @@
--- Lists the code that ready work waits for and no worker has known since a time, or the instances that wait for it. It
--- reads all ready activities, so call it every minute rather than every second.
+-- Lists the code that ready work waits for and no worker has known since a time, or the instances that wait for it.
+-- It reads all ready activities, so call it every minute rather than every second.
 -- Called by: Store.UnknownCode, Store.WaitingForCode.
 -- Transaction: none.
 -- Parameters:

@@ -1,10 +1,8 @@
--- Locks the inbox of an instance, and adds it if it is missing. The lock is an UPDATE that changes
--- nothing, which no server may leave out, as it may a hint.
---
+-- Locks the inbox of an instance, and adds it if it is missing. The lock is an UPDATE that changes nothing, which no
+-- server may leave out, as it may a hint.
 -- Helper of: append_with_execution, enqueue_for_orchestrator, start_instance, join_inbox.
 -- Transaction: the caller's.
 -- Locks: inboxes (the instance's row, exclusive, by pk_inboxes).
---
 -- gen:internal
 -- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox

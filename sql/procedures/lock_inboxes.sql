@@ -1,28 +1,14 @@
--- Locks the inboxes of instances, and adds those that are missing: lock_inbox for many. The
--- number of statements does not depend on the number of instances, only on how often ids of
--- rows that exist and ids of missing ones alternate.
---
--- All are locked in the order of their ids, whether they exist or are added, so that two
--- callers do not deadlock, nor a caller and a transaction that calls lock_inbox in that order. For
--- this the list is cut into runs of ids that exist and ids that are missing, which are locked
--- one after the other. Only if somebody else adds or deletes one of a run meanwhile, the run is
--- done again, and its ids may be locked in another order.
---
+-- Locks the inboxes of instances, and adds those that are missing: lock_inbox for many. The number of statements does
+-- not depend on the number of instances, only on how often ids of rows that exist and ids of missing ones alternate.
+-- All are locked in the order of their ids, whether they exist or are added, so that two callers do not deadlock, nor
+-- a caller and a transaction that calls lock_inbox in that order. For this the list is cut into runs of ids that
+-- exist and ids that are missing, which are locked one after the other. Only if somebody else adds or deletes one of
+-- a run meanwhile, the run is done again, and its ids may be locked in another order.
 -- Helper of: ack_orchestration_item, delete_instances, delete_orphan_messages, delete_trees.
 -- Transaction: the caller's, which keeps the locks.
---
 -- Parameters:
 --   @instances  the instances; an id may be there twice
---
 -- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
---
--- Hints: LOOP takes the rows in the order of the list, whose key is the run and the id, and INDEX
---   and FORCESEEK each by a seek. With LOOP JOIN a list of hundreds that meets a small table does
---   not lead to a plan that locks all rows up to the highest id. MAXDOP does it in one thread:
---   several would take thousands of rows in no order. READCOMMITTEDLOCK and ROWLOCK are explained
---   in lock_inbox. UPDLOCK keeps a row that somebody has just added until it is locked. KEEPFIXED
---   PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY

@@ -1,5 +1,4 @@
 -- Claims an instance if it is still ready, and if there is something to do for it.
---
 -- Helper of: claim_turn.
 -- Transaction: its own. The caller rolls it back after an error. A claim that a crash loses is a lease that nobody
 --   has, so it need not be durable at once.
@@ -12,7 +11,6 @@
 --   @messages     how many messages were deleted that nobody will read
 -- Locks: orchestrator_queue (shared, before the claim); inboxes (the instance's row, by pk_inboxes),
 --   orchestrator_queue (the instance's messages), instances, history (shared).
---
 -- gen:internal
 -- vet:allow Q1: the look takes nothing
 -- vet:allow Q3: there is a head only as long as nobody holds the instance
@@ -35,14 +33,11 @@ DECLARE @claimed_to BIGINT, @waiting_id BIGINT, @lost_token UNIQUEIDENTIFIER, @l
 -- Of messages that wait, which may be many, the last that is visible bounds the turn.
 SELECT @waiting_id = MAX(w.id)
 FROM duroxide.orchestrator_queue AS w WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
-WHERE w.instance_id = @candidate
-  AND w.kind = 4
+WHERE w.instance_id = @candidate AND w.kind = 4
   AND w.visible_at = (
       SELECT MAX(l.visible_at)
       FROM duroxide.orchestrator_queue AS l WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
-      WHERE l.instance_id = @candidate
-        AND l.kind = 4
-        AND l.visible_at <= @now
+      WHERE l.instance_id = @candidate AND l.kind = 4 AND l.visible_at <= @now
   )
 OPTION (KEEPFIXED PLAN);
 BEGIN TRANSACTION;
@@ -57,21 +52,16 @@ CROSS APPLY (
         SELECT q.id
         FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
         INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-        WHERE q.instance_id = @candidate
-          AND q.visible_at <= @now
+        WHERE q.instance_id = @candidate AND q.visible_at <= @now
         UNION ALL
         SELECT h.id
         FROM duroxide.orchestrator_queue AS h WITH (INDEX (ix_orchestrator_queue_held))
-        WHERE h.instance_id = @candidate
-          AND h.misfit_at IS NOT NULL
+        WHERE h.instance_id = @candidate AND h.misfit_at IS NOT NULL
         UNION ALL
         SELECT @waiting_id
     ) AS n
 ) AS m
-WHERE b.instance_id = @candidate
-  AND b.code_id = @code_id
-  AND b.version_id = @version_id
-  AND b.head_id IS NOT NULL
+WHERE b.instance_id = @candidate AND b.code_id = @code_id AND b.version_id = @version_id AND b.head_id IS NOT NULL
 OPTION (KEEPFIXED PLAN);
 IF @@ROWCOUNT = 1
 BEGIN
@@ -81,17 +71,13 @@ BEGIN
     UPDATE q
     SET visible_at = @now
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_held))
-    WHERE q.instance_id = @candidate
-      AND q.misfit_at IS NOT NULL
-      AND q.visible_at > @now
+    WHERE q.instance_id = @candidate AND q.misfit_at IS NOT NULL AND q.visible_at > @now
     OPTION (KEEPFIXED PLAN);
     -- It has a visible message, which starts it if it has no row yet.
     SELECT TOP (1) @instance_id = @candidate
     FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-    WHERE q.instance_id = @candidate
-      AND q.visible_at <= @now
-      AND q.id <= @claimed_to
+    WHERE q.instance_id = @candidate AND q.visible_at <= @now AND q.id <= @claimed_to
       AND (k.kind IN (1, 2) OR EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id))) WHERE i.instance_id = @candidate))
     OPTION (KEEPFIXED PLAN);
     IF @instance_id IS NULL

@@ -15,8 +15,7 @@ WHERE d.instance_id = @instance_id;
 INSERT INTO duroxide.kv_store WITH (ROWLOCK) (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT d.instance_id, d.kv_key, d.value, d.value_bytes, d.last_updated_at_ms
 FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
-WHERE d.instance_id = @instance_id
-  AND d.value IS NOT NULL;
+WHERE d.instance_id = @instance_id AND d.value IS NOT NULL;
 DELETE d
 FROM duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (ix_kv_delta_instance))
 WHERE d.instance_id = @instance_id;

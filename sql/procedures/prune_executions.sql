@@ -1,7 +1,7 @@
--- Deletes old executions of instances with their histories, the oldest first, in one transaction: the first ones that have
--- about 1,000 events together. It looks at 1,000 instances in the order of their ids, also at those that run and at
--- sub-orchestrations. The current execution and what runs is kept, and so is the key-value map, which belongs to the
--- instance. No turn waits: an execution that has ended and is not the current one never changes.
+-- Deletes old executions of instances with their histories, the oldest first, in one transaction: the first ones that
+-- have about 1,000 events together. It looks at 1,000 instances in the order of their ids, also at those that run and
+-- at sub-orchestrations. The current execution and what runs is kept, and so is the key-value map, which belongs to
+-- the instance. No turn waits: an execution that has ended and is not the current one never changes.
 -- Called by: Store.PruneExecutions, Store.PruneExecutionsBulk.
 -- Transaction: its own.
 -- Parameters:
@@ -14,7 +14,8 @@
 -- Result sets:
 --   1 Counts: how many instances are done, how many rows were deleted, and the id after which to continue; NULL if there are
 --     no more
--- Locks: instances, executions, history (shared, while it looks); then executions and history, each row by its primary key.
+-- Locks: instances, executions, history (shared, while it looks); then executions and history, each row by its
+--   primary key.
 -- gen:null @after @ended_before @completed_before
 CREATE OR ALTER PROCEDURE duroxide.prune_executions
     @listed           BIT,
@@ -77,8 +78,7 @@ CROSS APPLY (
 INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions)) ON e.instance_id = p.instance_id
 -- Everything is kept from the current one on, even what a turn is adding right now.
 WHERE e.execution_id < CASE WHEN f.execution_id < p.execution_id THEN f.execution_id ELSE p.execution_id END
-  AND e.completed_at < COALESCE(@completed_before, 9223372036854775807)
-  AND p.matches = 1
+  AND e.completed_at < COALESCE(@completed_before, 9223372036854775807) AND p.matches = 1
   AND p.position < COALESCE(@stop, 2147483647)
 ORDER BY p.position, e.execution_id;
 IF @@ROWCOUNT = 1000
@@ -131,7 +131,6 @@ SELECT @after = p.instance_id FROM @page AS p WHERE p.position = COALESCE(@stop 
 SELECT COUNT_BIG(*) AS instances, @executions AS executions, @events AS events,
     CASE WHEN @stop IS NOT NULL OR @count = 1000 THEN @after END AS after_instance_id
 FROM @page AS p
-WHERE p.matches = 1
-  AND p.position < COALESCE(@stop, 2147483647);
+WHERE p.matches = 1 AND p.position < COALESCE(@stop, 2147483647);
 GO
 GRANT EXECUTE ON duroxide.prune_executions TO duroxide_admin;

@@ -1,6 +1,5 @@
--- Reports how far many instances are: what uses each id, and how an instance has ended. It
--- reads the queue before the instances: the first turn moves an id from the one to the other, so
--- none is missed between the two.
+-- Reports how far many instances are: what uses each id, and how an instance has ended. It reads the queue before the
+-- instances: the first turn moves an id from the one to the other, so none is missed between the two.
 -- Called by: Store.ReadProgress.
 -- Transaction: none.
 -- Parameters:
@@ -11,8 +10,8 @@
 --     custom status, and the first and the last event of the current execution, are NULL unless that
 --     has completed or failed
 -- Locks: orchestrator_queue (by ix_orchestrator_queue_kind alone, and then the rows of starts by
---   pk_orchestrator_queue), then instances, executions, history (by the primary key): all shared,
---   while it reads; none under row versioning.
+--   pk_orchestrator_queue), then instances, executions, history (by the primary key): all shared, while it reads;
+--   none under row versioning.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS
@@ -25,8 +24,7 @@ FROM @ids AS n
 CROSS APPLY (
     SELECT TOP (1) q.work_item
     FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind)))
-    WHERE q.instance_id = n.id
-      AND q.kind IN (1, 2)
+    WHERE q.instance_id = n.id AND q.kind IN (1, 2)
     ORDER BY q.id
 ) AS f
 OPTION (KEEPFIXED PLAN);
@@ -43,16 +41,14 @@ LEFT OUTER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
 OUTER APPLY (
     SELECT TOP (1) h.event_id, h.event_data
     FROM duroxide.history AS h WITH (INDEX (pk_history))
-    WHERE h.instance_id = e.instance_id
-      AND h.execution_id = e.execution_id
+    WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id
       AND e.status IN (N'Completed', N'Failed')
     ORDER BY h.event_id
 ) AS f
 OUTER APPLY (
     SELECT TOP (1) h.event_id, h.event_data
     FROM duroxide.history AS h WITH (INDEX (pk_history))
-    WHERE h.instance_id = e.instance_id
-      AND h.execution_id = e.execution_id
+    WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id
       AND e.status IN (N'Completed', N'Failed')
     ORDER BY h.event_id DESC
 ) AS l

@@ -1,5 +1,4 @@
 -- Reads what a claimed turn needs. The lease protects what is read.
---
 -- Helper of: claim_turn.
 -- Transaction: none.
 -- Parameters:
@@ -10,9 +9,8 @@
 --   @due_until, @looked_ms  what claim_turn returned
 -- Result sets:
 --   1 Item, 2 History, 3 Values, 4 Messages: those of take
--- Locks: instances, history, kv_store, inboxes, orchestrator_queue (shared, by the primary key or
---   ix_kv_store_instance, while it reads; none under row versioning).
---
+-- Locks: instances, history, kv_store, inboxes, orchestrator_queue (read, by the primary key or
+--   ix_kv_store_instance).
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.read_turn
     @claim       duroxide.turn_claim_v1 READONLY,
@@ -26,9 +24,7 @@ DECLARE @lock_token UNIQUEIDENTIFIER, @history_limit BIGINT, @peek BIT, @waiting
 SELECT @lock_token = c.lock_token, @history_limit = c.history_limit, @peek = c.peek, @waiting = CASE WHEN EXISTS (
         SELECT 1
         FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at)))
-        WHERE q.instance_id = @instance_id
-          AND q.kind = 4
-          AND q.visible_at <= b.claimed_at
+        WHERE q.instance_id = @instance_id AND q.kind = 4 AND q.visible_at <= b.claimed_at
     ) THEN 1 ELSE 0 END,
     @unnamed = CASE WHEN c.known IS NULL THEN 1 ELSE 0 END,
     @claimed_at = b.claimed_at, @claimed_to = b.claimed_to, @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
@@ -51,9 +47,7 @@ INSERT INTO @messages (kind, visible_at, id)
 SELECT q.kind, q.visible_at, q.id
 FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT)), (CAST(4 AS TINYINT))) AS k (kind)
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at))) ON q.kind = k.kind
-WHERE q.instance_id = @instance_id
-  AND q.visible_at <= @claimed_at
-  AND q.id <= @claimed_to
+WHERE q.instance_id = @instance_id AND q.visible_at <= @claimed_at AND q.id <= @claimed_to
   AND (k.kind < 4 OR @peek = 0)
 OPTION (KEEPFIXED PLAN);
 IF @peek = 1 AND @waiting = 1
@@ -79,14 +73,11 @@ OPTION (KEEPFIXED PLAN);
 -- gen:result History
 SELECT h.event_id, h.event_data
 FROM duroxide.history AS h WITH (INDEX (pk_history))
-WHERE h.instance_id = @instance_id
-  AND h.execution_id = @execution_id
+WHERE h.instance_id = @instance_id AND h.execution_id = @execution_id
   AND h.event_id >= COALESCE((
       SELECT MAX(l.event_id)
       FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id, execution_id, event_id)))
-      WHERE l.instance_id = @instance_id
-        AND l.execution_id = @execution_id
-        AND l.event_id > @history_limit
+      WHERE l.instance_id = @instance_id AND l.execution_id = @execution_id AND l.event_id > @history_limit
   ), 0)
 ORDER BY h.event_id
 OPTION (KEEPFIXED PLAN);
@@ -103,7 +94,6 @@ FROM duroxide.inboxes AS b WITH (FORCESEEK (pk_inboxes (instance_id)))
 CROSS JOIN @messages AS m
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, kind, visible_at, id)))
     ON q.instance_id = b.instance_id AND q.kind = m.kind AND q.visible_at = m.visible_at AND q.id = m.id
-WHERE b.instance_id = @instance_id
-  AND b.lock_token = @lock_token
+WHERE b.instance_id = @instance_id AND b.lock_token = @lock_token
 ORDER BY q.id
 OPTION (KEEPFIXED PLAN);

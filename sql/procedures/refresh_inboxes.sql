@@ -1,19 +1,11 @@
 -- Computes again which of many instances may be fetched: refresh_inbox for many, in one statement.
---
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which holds the inboxes (lock_inboxes).
---
 -- Parameters:
 --   @instances  the instances; no id is there twice
 --   @now        the present time, in milliseconds since 1970 UTC
---
--- Locks: inboxes (the instances' rows, which the caller has locked, by pk_inboxes), and what
---   function inbox_state reads.
---
--- Hints: FORCESEEK and INDEX come to each row by its key, and LOOP JOIN to its state by seeks, even
---   if the plan was made for a list of thousands. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage.sql.
---
+-- Locks: inboxes (the instances' rows, which the caller has locked, by pk_inboxes), and what function inbox_state
+--   reads.
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @instances duroxide.id_list_v1 READONLY,

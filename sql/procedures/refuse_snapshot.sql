@@ -8,9 +8,7 @@
 CREATE OR ALTER PROCEDURE duroxide.refuse_snapshot
 AS
 IF EXISTS (
-    SELECT 1
-    FROM sys.dm_exec_sessions AS s
-    WHERE s.session_id = @@SPID
+    SELECT 1 FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID
       AND s.transaction_isolation_level = 5
 )
     THROW 50001, N'The transaction is under SNAPSHOT: begin it under READ COMMITTED, REPEATABLE READ or SERIALIZABLE.', 1;

@@ -1,21 +1,14 @@
--- Renews the leases of turns and activities, each as renew_orchestration_item_lock and
--- renew_work_item_lock do. A lost lease does not prevent the renewal of the others.
---
--- If there are several, the first that waits for a lock fails with error 1222 after 150 ms, and those
--- after it at once. The other leases do not end while a long transaction has the rows of some, however
--- many. The two procedures wait for a second.
---
+-- Renews the leases of turns and activities, each as renew_orchestration_item_lock and renew_work_item_lock do. A
+-- lost lease does not prevent the renewal of the others. If there are several, the first that waits for a lock fails
+-- with error 1222 after 150 ms, and those after it at once. The other leases do not end while a long transaction has
+-- the rows of some, however many. The two procedures wait for a second.
 -- Called by: Store.RenewLocks.
 -- Transaction: none. Each renewal commits by itself.
---
 -- Parameters:
 --   @locks  the leases, and for how long each is renewed, in milliseconds
---
 -- Result sets:
 --   1 Lost: the positions in @locks of those that were not renewed, each with the number of the error
---
 -- Locks: those of the two procedures, one lease after the other.
---
 -- Errors:
 --   none
 CREATE OR ALTER PROCEDURE duroxide.renew_locks

@@ -1,9 +1,8 @@
 -- Moves the end of a turn's lease to a time from now.
---
 -- Called by: Store.RenewOrchestrationItemLock, renew_locks.
 -- Transaction: its own.
--- Locks: inboxes (the instance's row, exclusive, by pk_inboxes). A wait for a lock ends after a second with
---   error 1222 (LOCK_TIMEOUT, see README.md).
+-- Locks: inboxes (the instance's row, exclusive, by pk_inboxes). A wait for a lock ends after a second with error
+--   1222 (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
@@ -24,9 +23,7 @@ BEGIN TRY
     UPDATE b
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
-    WHERE instance_id = @instance_id
-      AND lock_token = @lock_token
-      AND locked_until > @now
+    WHERE instance_id = @instance_id AND lock_token = @lock_token AND locked_until > @now
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         EXEC duroxide.refuse_turn @instance_id = @instance_id, @lock_token = @lock_token, @now = @now;

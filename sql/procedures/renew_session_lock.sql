@@ -1,25 +1,16 @@
--- Moves the end of all live sessions of owners to a time from now. Sessions that have ended,
--- or have been idle for too long, are not renewed.
---
+-- Moves the end of all live sessions of owners to a time from now. Sessions that have ended, or have been idle for
+-- too long, are not renewed.
 -- Called by: Store.RenewSessionLock.
 -- Transaction: its own.
---
 -- Parameters:
 --   @owners     the owners
 --   @extend_ms  how long the sessions last from now on, in milliseconds
 --   @idle_ms    leaves out sessions in which nothing has happened for so many milliseconds
---
 -- Result sets:
 --   1 Renewed: how many sessions
---
--- Locks: sessions (the owners' rows, exclusive, by pk_sessions in the order of ids; they are found
---   by ix_sessions_owner alone, without a lock). A wait for a lock ends after a second with error
---   1222 (LOCK_TIMEOUT, see README.md).
---
--- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without the rows and
---   without sessions of others. FORCESEEK locks each row before its keys in the indexes;
---   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage.sql.
+-- Locks: sessions (the owners' rows, exclusive, by pk_sessions in the order of ids; they are found by
+--   ix_sessions_owner alone, without a lock). A wait for a lock ends after a second with error 1222 (LOCK_TIMEOUT,
+--   see README.md).
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,
@@ -49,8 +40,7 @@ BEGIN TRY
     SET locked_until = @now + @extend_ms
     FROM @mine AS m
     INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = m.session_id
-    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
-      AND s.locked_until > @now
+    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o) AND s.locked_until > @now
       AND s.last_activity_at > @now - @idle_ms
     OPTION (KEEPFIXED PLAN);
     SET @renewed = @@ROWCOUNT;

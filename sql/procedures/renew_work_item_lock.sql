@@ -1,14 +1,13 @@
--- Moves the end of an activity's lease to a time from now. An error tells the worker that the activity
--- was cancelled. It also stores the details of a heartbeat, if there are any.
+-- Moves the end of an activity's lease to a time from now. An error tells the worker that the activity was cancelled.
+-- It also stores the details of a heartbeat, if there are any.
 -- Called by: Store.RenewWorkItemLock, Store.KeepHeartbeat, renew_locks.
 -- Transaction: its own.
 -- Parameters:
 --   @id, @lock_token  the activity and its lease
 --   @extend_ms        how long it lasts from now on, in milliseconds
 --   @heartbeat        the details of a heartbeat, which replace earlier ones; NULL leaves those
--- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue), sessions (by stamp_session).
---   A wait for a lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
--- Hints: INDEX, FORCESEEK, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
+-- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue), sessions (by stamp_session). A wait for a
+--   lock ends after a second with error 1222 (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
@@ -33,9 +32,7 @@ BEGIN TRY
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0, heartbeat = COALESCE(@heartbeat, heartbeat),
         @session_id = session_id
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
-    WHERE id = @id
-      AND lock_token = @lock_token
-      AND locked_until > @now
+    WHERE id = @id AND lock_token = @lock_token AND locked_until > @now
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN

@@ -1,23 +1,14 @@
--- Puts an activity that was set aside into the queue as if it were scheduled now, and deletes the
--- letter. The caller has decoded its text.
---
+-- Puts an activity that was set aside into the queue as if it were scheduled now, and deletes the letter. The caller
+-- has decoded its text.
 -- Called by: Store.RequeueDeadLetter.
 -- Transaction: its own.
---
 -- Parameters:
 --   @id           the letter
 --   @instance_id, @execution_id, @activity_id, @session_id, @tag, @name, @work_item
 --                 as those of enqueue_for_worker
---
 -- Result sets:
 --   1 Requeued: one row. found is 0 if there is no such letter; then nothing was changed
---
--- Locks: code_names (by get_code), worker_queue (the new row), dead_letters (the letter, by
---   pk_dead_letters).
---
--- Hints: INDEX comes to the row by its key, whatever the statistics say. ROWLOCK keeps the lock to
---   the row.
---
+-- Locks: code_names (by get_code), worker_queue (the new row), dead_letters (the letter, by pk_dead_letters).
 -- gen:null @session_id @name
 CREATE OR ALTER PROCEDURE duroxide.requeue_work
     @id           BIGINT,

@@ -1,11 +1,9 @@
 -- Adds a turn's messages to the queues of their instances.
---
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inboxes of the instances, and computes their states.
 -- Parameters:
 --   @now  the present time, in milliseconds since 1970 UTC
 -- Locks: code_names (shared), orchestrator_queue (the new rows, and those of line_up_messages).
---
 -- gen:internal
 CREATE OR ALTER PROCEDURE duroxide.send_messages
     @messages duroxide.message_list_v1 READONLY,

@@ -1,6 +1,6 @@
--- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it. It
--- would block the head of the queue for ever. A lease that has ended is accepted as long as no other
--- worker has taken the activity.
+-- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it. It would block
+-- the head of the queue for ever. A lease that has ended is accepted as long as no other worker has taken the
+-- activity.
 -- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Claim, Store.AckTurnAndClaim,
 --   Store.AckWorkAndClaim.
 -- Transaction: its own.
@@ -9,9 +9,8 @@
 --   @error            why it could not be decoded
 --   @free_session     1 also deletes the session, which was claimed for this activity only, unless another
 --                     worker has claimed it meanwhile or another of its activities is running
--- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
---   pk_sessions), dead_letters (the new row).
--- Hints: INDEX, FORCESEEK, READCOMMITTEDLOCK, ROWLOCK and KEEPFIXED PLAN as in README.md.
+-- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by pk_sessions),
+--   dead_letters (the new row).
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.set_work_aside
@@ -39,27 +38,20 @@ BEGIN TRY
     FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
     WHERE s.session_id = @session_id;
     IF @free_session = 0 OR EXISTS (
-        SELECT 1
-        FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
-        WHERE q.ready = 0
-          AND q.session_id = @session_id
-          AND q.session_id IS NOT NULL
-          AND q.id <> @id
-          AND q.locked_until > @now
+        SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session)) WHERE q.ready = 0
+          AND q.session_id = @session_id AND q.session_id IS NOT NULL AND q.id <> @id AND q.locked_until > @now
     )
         SET @claims = NULL;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     DELETE q
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
-    WHERE id = @id
-      AND lock_token = @lock_token
+    WHERE id = @id AND lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
     DELETE s
     FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
-    WHERE session_id = @session_id
-      AND claims = @claims;
+    WHERE session_id = @session_id AND claims = @claims;
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
     VALUES (N'worker', @id, @instance_id, @item, @error, @now);
 

@@ -1,6 +1,5 @@
--- Queues a start unless the instance id is used, by an instance or by a start that waits for its
--- first turn. Of several callers that start one id at the same time, one succeeds.
---
+-- Queues a start unless the instance id is used, by an instance or by a start that waits for its first turn. Of
+-- several callers that start one id at the same time, one succeeds.
 -- Called by: Store.StartInstance, Store.StartInstanceTx, Store.StartInstanceWith.
 -- Transaction: its own, or the caller's, which keeps all locks until it ends.
 -- Parameters:
@@ -8,12 +7,11 @@
 --   @name, @version  the code that the start asks for; NULL for what any worker may take
 -- Result sets:
 --   1 Use: one row. used is 0 if the start was queued; otherwise the row is that of find_instance
--- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
---   orchestrator_queue (the new row), instances, executions (shared, by id_use). In its own transaction a wait
---   for a lock ends after 150 ms with error 1222 (LOCK_TIMEOUT, see README.md).
+-- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox), orchestrator_queue (the new row),
+--   instances, executions (shared, by id_use). In its own transaction a wait for a lock ends after 150 ms with error
+--   1222 (LOCK_TIMEOUT, see README.md).
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
---
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.start_instance
     @instance_id NVARCHAR(400),
@@ -33,8 +31,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()),
 BEGIN TRY
     SELECT @code_id = c.id
     FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
-    WHERE c.name = @name
-      AND c.version = @version;
+    WHERE c.name = @name AND c.version = @version;
     IF @code_id IS NULL
         EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;

@@ -1,12 +1,10 @@
--- Claims the next turn, and activities for the rows of a list, and returns them. An error does not reach
--- the caller, which may have committed something before: it is returned as a result set. What was
--- claimed before the error stays claimed, and is returned. A call may miss what others are writing at
--- that moment; the next one finds it.
---
+-- Claims the next turn, and activities for the rows of a list, and returns them. An error does not reach the caller,
+-- which may have committed something before: it is returned as a result set. What was claimed before the error stays
+-- claimed, and is returned. A call may miss what others are writing at that moment; the next one finds it.
 -- Called by: Store.Claim, Store.AckTurnAndClaim, Store.AckWorkAndClaim, Store.FetchOrchestrationItem,
 --   ack_orchestration_item, ack_work_item.
--- Transaction: none. Each claim has its own, and the caller has begun none. What is returned is read after
---   the commit, under the leases.
+-- Transaction: none. Each claim has its own, and the caller has begun none. What is returned is read after the
+--   commit, under the leases.
 -- Parameters:
 --   @turn    one row claims a turn, none claims none
 --   @work    one activity is claimed for each row
@@ -24,8 +22,8 @@
 --   6 Work: the claimed activities, if there are any, with the rows that they were claimed for
 --   7 Failure: the last error, if there was one, and whether the turn or the activities met it: then their sets
 --     may end too soon, and the caller gives back what it did not get
--- Locks: known_code, inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
---   of claim_turn and fetch_work_item, one after the other.
+-- Locks: known_code, inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those of
+--   claim_turn and fetch_work_item, one after the other.
 -- vet:allow Q1: these looks take nothing
 -- vet:allow Q2-exists: what others are writing, the next call finds
 -- vet:allow Q9-pinned: each look ends at its first row
@@ -41,28 +39,19 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @
     @error_number INT, @error_severity INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
 -- In most calls of an idle worker nothing is ready or due, and its names have been seen in the last 20 seconds.
 SELECT @due = CASE WHEN EXISTS (
-        SELECT 1
-        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
-        WHERE b.wake_at <= @now
-          AND b.wake_at IS NOT NULL
+        SELECT 1 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
+        WHERE b.wake_at <= @now AND b.wake_at IS NOT NULL
     ) THEN 1 ELSE 0 END,
     @turns = CASE WHEN EXISTS (SELECT 1 FROM @turn AS t WHERE t.known IS NOT NULL AND NOT EXISTS (
-        SELECT 1
-        FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-        WHERE k.digest = t.known
-          AND k.activity = 0
-          AND k.seen_at > @now - 20000
+        SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = t.known
+          AND k.activity = 0 AND k.seen_at > @now - 20000
     )) OR EXISTS (
-        SELECT 1
-        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+        SELECT 1 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.head_id IS NOT NULL
     ) THEN 1 ELSE 0 END,
     @activities = CASE WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.position = (SELECT MIN(o.position) FROM @work AS o WHERE o.selection = w.selection) AND w.known IS NOT NULL AND NOT EXISTS (
-        SELECT 1
-        FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
-        WHERE k.digest = w.known
-          AND k.activity = 1
-          AND k.seen_at > @now - 20000
+        SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = w.known
+          AND k.activity = 1 AND k.seen_at > @now - 20000
     )) OR COALESCE(a.plain, a.bound, a.due) = 1 THEN 1 ELSE 0 END
 FROM duroxide.work_state(@now, 0) AS a
 OPTION (KEEPFIXED PLAN);

@@ -1,6 +1,5 @@
--- Writes the rows of an instance and of its execution at the end of a turn, and adds those that are
--- missing. The instance is added once its name and version are known.
---
+-- Writes the rows of an instance and of its execution at the end of a turn, and adds those that are missing. The
+-- instance is added once its name and version are known.
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inbox: nobody else adds the rows.
 -- Parameters: those of ack_orchestration_item, and
@@ -8,7 +7,6 @@
 --   @version_id  the version of the framework; NULL leaves it
 --   @finished    1 if @status ends the execution
 -- Locks: code_names (shared), instances, executions (the rows, by the primary key).
---
 -- gen:internal
 -- vet:allow Q10: the inbox is locked, so nobody else adds the rows
 CREATE OR ALTER PROCEDURE duroxide.write_execution
@@ -53,8 +51,7 @@ SET status = COALESCE(@status, e.status),
     code_id = CASE WHEN @named = 1 THEN @code_id ELSE e.code_id END,
     completed_at = CASE WHEN @status IS NULL THEN e.completed_at WHEN @finished = 1 THEN @now END
 FROM duroxide.executions AS e WITH (ROWLOCK, INDEX (pk_executions))
-WHERE e.instance_id = @instance_id
-  AND e.execution_id = @execution_id;
+WHERE e.instance_id = @instance_id AND e.execution_id = @execution_id;
 IF @@ROWCOUNT = 0
     INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, code_id, started_at, completed_at)
     VALUES (

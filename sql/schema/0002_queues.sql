@@ -47,8 +47,9 @@ WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
 -- For ready_due_inboxes: instances whose wake_at has come. The included columns are for
--- recommended_workers and give_back.
-CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at) INCLUDE (head_id, lock_token)
+-- recommended_workers, give_back and get_queue_depths, which read no row beside it: a reader that
+-- holds a key and waits for its row would deadlock with whoever has locked the row.
+CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at) INCLUDE (head_id, lock_token, claimed_at, claimed_to)
 WHERE wake_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO

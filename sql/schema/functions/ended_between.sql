@@ -1,12 +1,13 @@
--- Lists the instances whose current execution ended in a span of time: completed, failed, or continued as new with the
--- next execution still to begin. It reads what ended then and nothing else, however much else has ended.
--- Called by: people and their tools, as in SELECT e.instance_id FROM duroxide.ended_between(@from, @to) AS e WHERE e.status = N'Failed'.
+-- Lists the instances whose current execution ended in a span of time: completed, failed, or continued as new with
+-- the next execution still to begin. It reads what ended then and nothing else, however much else has ended.
+-- Called by: people and their tools, as in SELECT e.instance_id FROM duroxide.ended_between(@from, @to) AS e WHERE
+--   e.status = N'Failed'.
 -- Parameters:
 --   @from, @to  the span, in UTC: from the first, before the second. NULL for any time
--- Returns: the instances, with their names, their parents, the status and the output or error, and when they began and
---   ended in UTC. An id that ends in a blank has the character ␟ behind it.
--- Locks: executions (by ix_executions_completed, then pk_executions), instances (shared, by pk_instances, while it reads;
---   none under row versioning). Without row versioning a deletion of the same instances may end it with error 1205.
+-- Returns: the instances, with their names, their parents, the status and the output or error, and when they began
+--   and ended in UTC. An id that ends in a blank has the character ␟ behind it.
+-- Locks: executions (by ix_executions_completed, then pk_executions), instances (read, by pk_instances). Without row
+--   versioning a deletion of the same instances may end it with error 1205.
 CREATE OR ALTER FUNCTION duroxide.ended_between (@from DATETIME2(3), @to DATETIME2(3))
 RETURNS TABLE
 AS

@@ -7,19 +7,16 @@
 --     a history with a start, or nothing but queue messages: nobody will read those, and the claim
 --     drops them.
 -- Each minimum, maximum and test is one seek for each kind of message.
---
 -- Helper of: ready_due_inboxes, refresh_inbox, refresh_inboxes.
 -- Parameters:
 --   @now      the present time, in milliseconds since 1970 UTC
 --   @head_id  the answer's head if the caller knows that it is there; NULL looks for it
--- Returns: one row. version_id is the framework's version of the current execution. code_id is
---   the code that the next turn runs, 0 for any worker: the code of the current execution while
---   it runs, of the message that starts the next execution, or of the first start of an instance
---   without a row. head_id is the oldest visible message, NULL if the instance may not
---   be claimed. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
+-- Returns: one row. version_id is the framework's version of the current execution. code_id is the code that the next
+--   turn runs, 0 for any worker: the code of the current execution while it runs, of the message that starts the next
+--   execution, or of the first start of an instance without a row. head_id is the oldest visible message, NULL if the
+--   instance may not be claimed. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
 --   UTC; NULL for never.
--- Locks: instances, executions, orchestrator_queue, history (shared, by the primary key, while it
---   reads; none under row versioning).
+-- Locks: instances, executions, orchestrator_queue, history (read, by the primary key).
 CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400), @now BIGINT, @head_id BIGINT)
 RETURNS TABLE
 AS
@@ -36,9 +33,7 @@ RETURN (
                 CROSS APPLY (
                     SELECT TOP (1) q.id, q.code_id
                     FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                    WHERE q.instance_id = t.instance_id
-                      AND q.kind = k.kind
-                      AND q.visible_at <= @now
+                    WHERE q.instance_id = t.instance_id AND q.kind = k.kind AND q.visible_at <= @now
                     ORDER BY q.id
                 ) AS n
                 WHERE k.kind = 1
@@ -51,9 +46,7 @@ RETURN (
             WHEN t.has_row = 0 AND (t.last_continue > @now OR t.last_start > @now) THEN NULL
             WHEN t.has_row = 0 AND t.last_continue IS NULL AND t.last_start IS NULL AND t.others = 1
                 AND NOT EXISTS (
-                    SELECT 1
-                    FROM duroxide.history AS h WITH (INDEX (pk_history))
-                    WHERE h.instance_id = t.instance_id
+                    SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = t.instance_id
                       AND h.execution_id = t.last_execution
                       AND h.event_type = N'OrchestrationStarted'
                 ) THEN NULL
@@ -64,9 +57,7 @@ RETURN (
                 CROSS APPLY (
                     SELECT MIN(q.id) AS id
                     FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                    WHERE q.instance_id = t.instance_id
-                      AND q.kind = k.kind
-                      AND q.visible_at <= @now
+                    WHERE q.instance_id = t.instance_id AND q.kind = k.kind AND q.visible_at <= @now
                 ) AS v
             )
         END AS head_id,
@@ -76,9 +67,7 @@ RETURN (
             CROSS APPLY (
                 SELECT MIN(q.visible_at) AS visible_at
                 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                WHERE q.instance_id = t.instance_id
-                  AND q.kind = k.kind
-                  AND q.visible_at > @now
+                WHERE q.instance_id = t.instance_id AND q.kind = k.kind AND q.visible_at > @now
             ) AS h
         ) AS wake_at
     FROM (
@@ -91,21 +80,17 @@ RETURN (
             (
                 SELECT MAX(q.visible_at)
                 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                WHERE q.instance_id = n.instance_id
-                  AND q.kind = 1
+                WHERE q.instance_id = n.instance_id AND q.kind = 1
             ) AS last_continue,
             (
                 SELECT MAX(q.visible_at)
                 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                WHERE q.instance_id = n.instance_id
-                  AND q.kind = 2
+                WHERE q.instance_id = n.instance_id AND q.kind = 2
             ) AS last_start,
             CASE
                 WHEN EXISTS (
-                    SELECT 1
-                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-                    WHERE q.instance_id = n.instance_id
-                      AND q.kind = 3
+                    SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
+                    WHERE q.instance_id = n.instance_id AND q.kind = 3
                 ) THEN 1
                 ELSE 0
             END AS others,

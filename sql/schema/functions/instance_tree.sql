@@ -1,6 +1,5 @@
--- Lists an instance and its descendants, level by level and each level in the order of creation.
--- The instance itself need not exist. Each id is listed once, so a cycle of parents ends. Each
--- instance costs one seek.
+-- Lists an instance and its descendants, level by level and each level in the order of creation. The instance itself
+-- need not exist. Each id is listed once, so a cycle of parents ends. Each instance costs one seek.
 -- Helper of: get_instance_tree.
 -- Parameters:
 --   @instance_id  the root of the tree
@@ -26,8 +25,7 @@ BEGIN
         FROM @tree AS t
         INNER LOOP JOIN duroxide.instances AS i ON i.parent_instance_id = t.instance_id
         -- The second condition is the filter of ix_instances_parent.
-        WHERE t.depth = @depth
-          AND i.parent_instance_id IS NOT NULL
+        WHERE t.depth = @depth AND i.parent_instance_id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM @tree AS k WHERE k.instance_id = i.instance_id);
         SET @added = @@ROWCOUNT;
         SET @size = @size + @added;

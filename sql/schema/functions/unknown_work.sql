@@ -1,11 +1,12 @@
 -- Lists the instances and activities that are ready and that wait for code that no worker has known since a time: no
 -- fetch since then has named a set that has the code and takes the activity's tag. It skips rows that others are
--- writing: waiting for a row with the row's key in an index locked would deadlock with a writer that waits for the key.
+-- writing: waiting for a row with the row's key in an index locked would deadlock with a writer that waits for the
+-- key.
 -- Helper of: get_queue_depths, list_unknown_code.
 -- Parameters:
 --   @now, @since  milliseconds since 1970 UTC
--- Returns: a row for each: activity is 1 for an activity and 0 for an instance, then the code, the activity's tag, the
---   instance, and when the work became visible, in milliseconds since 1970 UTC.
+-- Returns: a row for each: activity is 1 for an activity and 0 for an instance, then the code, the activity's tag,
+--   the instance, and when the work became visible, in milliseconds since 1970 UTC.
 -- Locks: inboxes (by ix_inboxes_ready), orchestrator_queue, worker_queue, code_names, known_code, known_code_names,
 --   known_code_tags (read).
 CREATE OR ALTER FUNCTION duroxide.unknown_work (@now BIGINT, @since BIGINT)

@@ -1,5 +1,5 @@
--- Turns milliseconds since 1970 into a time that people read, in days, seconds and milliseconds, because DATEADD takes
--- an int.
+-- Turns milliseconds since 1970 into a time that people read, in days, seconds and milliseconds, because DATEADD
+-- takes an int.
 -- Helper of: v_dead_letters, v_executions, v_history, v_instances, v_queues.
 -- Returns: the time in UTC; NULL for NULL. A time beyond the year 9999, which a timer may have, is shown as the last
 --   second of that year.

@@ -15,9 +15,7 @@ SELECT
     e.instance_id,
     e.execution_id,
     CAST(CASE WHEN EXISTS (
-        SELECT 1
-        FROM duroxide.executions AS n
-        WHERE n.instance_id = e.instance_id
+        SELECT 1 FROM duroxide.executions AS n WHERE n.instance_id = e.instance_id
           AND n.execution_id > e.execution_id
     ) THEN 0 ELSE 1 END AS BIT) AS is_current,
     e.status,
@@ -28,8 +26,7 @@ SELECT
     (
         SELECT COUNT_BIG(*)
         FROM duroxide.history AS h
-        WHERE h.instance_id = e.instance_id
-          AND h.execution_id = e.execution_id
+        WHERE h.instance_id = e.instance_id AND h.execution_id = e.execution_id
     ) AS event_count,
     s.utc AS started_at,
     f.utc AS completed_at

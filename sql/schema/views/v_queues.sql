@@ -59,9 +59,7 @@ FROM (
         OUTER APPLY (
             SELECT TOP (1) x.locked_until, x.claimed_at
             FROM duroxide.inboxes AS x
-            WHERE x.instance_id = q.instance_id
-              AND x.claimed_at >= q.visible_at
-              AND x.claimed_to >= q.id
+            WHERE x.instance_id = q.instance_id AND x.claimed_at >= q.visible_at AND x.claimed_to >= q.id
             ORDER BY x.instance_id
         ) AS b
     ) AS m
@@ -82,14 +80,12 @@ FROM (
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
             CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
         FROM duroxide.worker_queue AS q
-        WHERE q.ready = 1
-          AND q.session_id IS NULL
+        WHERE q.ready = 1 AND q.session_id IS NULL
         UNION ALL
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
             CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
         FROM duroxide.worker_queue AS q
-        WHERE q.ready = 1
-          AND q.session_id IS NOT NULL
+        WHERE q.ready = 1 AND q.session_id IS NOT NULL
         UNION ALL
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
             CAST(CASE WHEN q.wake_at <= n.now THEN N'ready' WHEN q.lock_token IS NULL THEN N'hidden' ELSE N'leased' END AS NVARCHAR(16)) AS state,
