@@ -75,7 +75,7 @@ func TestCompletionsAreSideBySide(t *testing.T) {
 				ok(t, err)
 				t.Cleanup(conn.Close)
 				_, err = conn.Exec(t.Context(), fmt.Sprintf(`SET LOCK_TIMEOUT 0; BEGIN TRANSACTION;
-					EXEC duroxide.ack_work_item @id = %s, @lock_token = '%s', @instance_id = N'p', @work_item = N'{}';`, token[37:], token[:36]))
+					DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, '%s', N'p', N'{}'); EXEC duroxide.end_work @acks = @a, @position = 0, @instance_id = N'p', @alone = 1;`, token[37:], token[:36]))
 				if err != nil {
 					t.Fatalf("beside %d others: %v", len(open), err)
 				}
@@ -102,19 +102,19 @@ func TestCompletionsAreSideBySide(t *testing.T) {
 // inbox shared, and with each completion locking it for itself. A completion takes 2 ms before its commit, as a server
 // needs for its log. waits/op is how many locks a completion has waited for.
 func BenchmarkFanIn(b *testing.B) {
-	text, err := os.ReadFile("../../sql/procedures/ack_work_item.sql")
+	text, err := os.ReadFile("../../sql/procedures/end_work.sql")
 	ok(b, err)
-	slow := strings.Replace(string(text), "    COMMIT TRANSACTION;\nEND TRY", "    WAITFOR DELAY '00:00:00.002';\n    COMMIT TRANSACTION;\nEND TRY", 1)
+	slow := strings.Replace(string(text), "COMMIT TRANSACTION;\n", "WAITFOR DELAY '00:00:00.002';\nCOMMIT TRANSACTION;\n", 1)
 	if slow == string(text) {
-		b.Fatal("ack_work_item does not end with its commit")
+		b.Fatal("end_work does not end with its commit")
 	}
 	for _, shared := range []bool{true, false} {
 		b.Run(fmt.Sprintf("shared=%t", shared), func(b *testing.B) {
 			p := newParent(b, b.N)
 			ok(b, p.server.ApplyText(b.Context(), "", slow))
 			if !shared {
-				ok(b, p.server.ApplyText(b.Context(), "", `CREATE OR ALTER PROCEDURE duroxide.share_inbox @instance_id NVARCHAR(400), @now BIGINT, @shared BIT OUTPUT
-					AS SET @shared = 0;`))
+				ok(b, p.server.ApplyText(b.Context(), "", `CREATE OR ALTER PROCEDURE duroxide.join_inbox @instance_id NVARCHAR(400), @now BIGINT, @shared BIT OUTPUT
+					AS EXEC duroxide.lock_inbox @instance_id = @instance_id;`))
 			}
 			b.ResetTimer()
 			keys := p.server.CountKeys(func() { ok(b, p.fanIn(b.Context())) })

@@ -74,18 +74,17 @@ func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 	values := strings.NewReplacer("{orders}", names(0), "{payments}", names(1))
 	marks := strings.NewReplacer("{head}", fmt.Sprint(head), "{work}", fmt.Sprint(work), "{due}", fmt.Sprint(now))
 	none := strings.NewReplacer("{head}", "0", "{work}", "0", "{due}", "0")
-	const turn = `_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0, @min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0,
-		@known = {orders}, @unknown_ms = 0, @history_limit = NULL, @from_head = {head}, `
+	const turn = `DECLARE @turn duroxide.turn_claim_v1; INSERT INTO @turn VALUES (0, {token}0', 30000, {orders}, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, {head}, {due}); `
 	const columns, row = "(position, selection, lock_token, lock_ms, session_ms, any_tag, tag1, known, unknown_ms, from_id, due_from)", `, 30000, 0, 0, N'', {payments}, 0, {work}, {due})`
 	for n, call := range []struct {
 		name, batch string
 		most        int
 	}{
-		{"fetch turn", "EXEC duroxide.fetch_orchestration_item @lock_token = {token}0', @lock" + turn + "@due_from = {due}", 40},
+		{"fetch turn", turn + "EXEC duroxide.take @turn = @turn", 40},
 		{"fetch work", "DECLARE @work duroxide.take_list_v1; INSERT INTO @work " + columns + " VALUES (0, 0, {token}0'" + row + "; EXEC duroxide.fetch_work_item @work = @work;", 30},
-		{"take", `DECLARE @work duroxide.take_list_v1;
+		{"take", turn + `DECLARE @work duroxide.take_list_v1;
 			INSERT INTO @work ` + columns + ` VALUES (0, 0, {token}1'` + row + ", (1, 0, {token}2'" + row + `;
-			EXEC duroxide.take @turn_token = {token}0', @turn` + turn + "@turn_due_from = {due}, @work = @work, @hasty = 1", 100},
+			EXEC duroxide.take @turn = @turn, @work = @work`, 100},
 	} {
 		var few, many tsqltest.Keys
 		for i, from := range []*strings.Replacer{marks, none} {

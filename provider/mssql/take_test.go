@@ -30,7 +30,7 @@ func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
 	const item = "SELECT q.id, q.work_item\n"
-	whole, failing := amended(t, schema, "fetch_orchestration_item", item, "SELECT q.id, CASE WHEN q.work_item LIKE N'%second%' "+
+	whole, failing := amended(t, schema, "read_turn", item, "SELECT q.id, CASE WHEN q.work_item LIKE N'%second%' "+
 		"THEN CAST(1 / (q.attempt_count - q.attempt_count) AS NVARCHAR(MAX)) ELSE q.work_item END AS work_item\n")
 	store, err := mssql.New(db, mssql.Options{Schema: schema, MaxRetries: mssql.None})
 	ok(t, err)

@@ -31,7 +31,7 @@ CREATE OR ALTER PROCEDURE duroxide.lock_turn
 AS
 DECLARE @claimed_to BIGINT, @waiting_id BIGINT, @lost_token UNIQUEIDENTIFIER, @lost_at BIGINT, @lost_to BIGINT, @lost_unnamed BIT;
 -- Of messages that wait, which may be many, the last that is visible bounds the turn.
-SELECT @waiting_id = MAX(w.id)
+SELECT @waiting_id = MAX(w.id), @messages = 0
 FROM duroxide.orchestrator_queue AS w WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_orchestrator_queue))
 WHERE w.instance_id = @candidate AND w.kind = 4
   AND w.visible_at = (

@@ -126,8 +126,12 @@ func mendedDeletions() []Scenario {
 				does("bulk", strings.Replace(deletesEnded(1, "(1, N'a')", "9000000000000"), "@wait = 0", "@wait = 1", 1)),
 				later("begin anew", deletion+start("a")+fetchTurnOf(7)+call{"execution": "1", "events": events(1, 2)}.named("Order").ack(7)),
 			},
-			Allow: []int32{2627}, // both add the inbox; the store repeats the call
+			// Both add the inbox, and the store repeats the call; or the fetch passes over the instance.
+			Allow: []int32{2627, 50_010},
 			Check: func(e *tsqltest.End) error {
+				if e.Err("begin anew") != nil {
+					return nil
+				}
 				if n := e.Value("SELECT COUNT(*) FROM duroxide.history"); n != int64(2) {
 					return fmt.Errorf("%v of the 2 events of an instance that runs are left", n)
 				}

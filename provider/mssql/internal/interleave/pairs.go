@@ -55,7 +55,7 @@ func fetchesByNames() []Scenario {
 // endsOf ends activities of a in one call.
 func endsOf(tokens ...int) tsqltest.Session {
 	return tsqltest.Session{Name: "end", Run: func(p *tsqltest.Player) error {
-		_, err := p.Exec(completions(1, "a", tokens...) + ", @turn_token = NULL;\n")
+		_, err := p.Exec(completions(1, "a", tokens...) + ";\n")
 		return err
 	}}
 }
