@@ -40,22 +40,27 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @
 -- In most calls of an idle worker nothing is ready or due, and its names have been seen in the last 20 seconds.
 SELECT @due = CASE WHEN EXISTS (
         SELECT 1 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
-        WHERE b.wake_at <= @now AND b.wake_at IS NOT NULL
+        WHERE b.wake_at >= (SELECT MIN(t.due_from) FROM @turn AS t) AND b.wake_at <= @now AND b.wake_at IS NOT NULL
     ) THEN 1 ELSE 0 END,
-    @turns = CASE WHEN EXISTS (SELECT 1 FROM @turn AS t WHERE t.known IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = t.known
-          AND k.activity = 0 AND k.seen_at > @now - 20000
-    )) OR EXISTS (
-        SELECT 1 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-        WHERE b.head_id IS NOT NULL
-    ) THEN 1 ELSE 0 END,
-    @activities = CASE WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.position = (SELECT MIN(o.position) FROM @work AS o WHERE o.selection = w.selection) AND w.known IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = w.known
-          AND k.activity = 1 AND k.seen_at > @now - 20000
-    )) OR COALESCE(a.plain, a.bound, a.due) = 1 THEN 1 ELSE 0 END
-FROM duroxide.work_state(@now, 0) AS a
+    @turns = CASE WHEN NOT EXISTS (SELECT 1 FROM @turn AS t) THEN 0
+        WHEN EXISTS (SELECT 1 FROM @turn AS t WHERE t.from_head > 0) THEN 1
+        WHEN EXISTS (SELECT 1 FROM @turn AS t WHERE t.known IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = t.known
+              AND k.activity = 0 AND k.seen_at > @now - 20000
+        )) OR EXISTS (
+            SELECT 1 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+            WHERE b.head_id IS NOT NULL
+        ) THEN 1 ELSE 0 END,
+    @activities = CASE WHEN NOT EXISTS (SELECT 1 FROM @work AS w) THEN 0
+        WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.from_id > 0) THEN 1
+        WHEN EXISTS (SELECT 1 FROM @work AS w WHERE w.position = (SELECT MIN(o.position) FROM @work AS o WHERE o.selection = w.selection) AND w.known IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (uq_known_code)) WHERE k.digest = w.known
+              AND k.activity = 1 AND k.seen_at > @now - 20000
+        )) OR EXISTS (
+            SELECT 1 FROM duroxide.work_state(@now, 0) AS a WHERE COALESCE(a.plain, a.bound, a.due) = 1
+        ) THEN 1 ELSE 0 END
 OPTION (KEEPFIXED PLAN);
-IF (@turns = 1 OR @due = 1) AND EXISTS (SELECT 1 FROM @turn AS t)
+IF @turns = 1 OR @due = 1
 BEGIN TRY
     EXEC duroxide.claim_turn @claim = @turn, @due = @due, @holder = @holder;
 END TRY
@@ -63,7 +68,7 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1, @activities = 0;
 END CATCH;
-IF @activities = 1 AND EXISTS (SELECT 1 FROM @work AS w)
+IF @activities = 1
 BEGIN TRY
     EXEC duroxide.fetch_work_item @work = @work;
 END TRY
