@@ -22,7 +22,8 @@ var stmtFetchWorkItem = statement{
 
 // FetchWorkItemParams holds the arguments of [Queries.FetchWorkItem].
 type FetchWorkItemParams struct {
-	Work []TakeListV1Row
+	Work   []TakeListV1Row
+	Holder *string // nil: the default, NULL
 }
 
 // FetchWorkItemWorkRow is a row that [Queries.FetchWorkItem] returns.
@@ -55,8 +56,9 @@ type FetchWorkItemResult struct {
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {
-	a := newArgs(1)
+	a := newArgs(2)
 	sendTVP(&a, "work", q.text(&typeTakeListV1), p.Work, (*TakeListV1Row).tvp)
+	optional(&a, "holder", sqlNVarChar(200), p.Holder)
 	var r FetchWorkItemResult
 	err := q.call(ctx, &stmtFetchWorkItem, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Work, err = readMany(rows, scanFetchWorkItemWorkRow)

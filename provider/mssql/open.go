@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
@@ -117,10 +118,19 @@ func assemble(db *sql.DB, ours bool, settings Options) *Store {
 	p := startPoller(settings)
 	return &Store{
 		db: db, ours: ours, queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, settings.Schema)),
-		schema: settings.Schema, log: settings.Logger,
+		schema: settings.Schema, holder: holderName(), log: settings.Logger,
 		retries: newRetries(settings),
 		poller:  p, instances: &p.instances, activities: &p.activities, others: newOthers(db),
 	}
+}
+
+// holderName names this process for people: its host and its number there.
+func holderName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%.180s/%d", storedString(host), os.Getpid())
 }
 
 // prepare connects, and checks the schema or brings it up to date.

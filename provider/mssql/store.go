@@ -30,6 +30,8 @@ type Store struct {
 	// queries are the procedures of the store's schema.
 	queries *mssqldb.Queries
 	schema  string
+	// holder is who claims, for people who look at leases.
+	holder  string
 	log     *slog.Logger
 	retries retries
 

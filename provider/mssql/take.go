@@ -183,7 +183,7 @@ func tokenAt(token mssqldriver.UniqueIdentifier, i int) mssqldriver.UniqueIdenti
 
 // takeParams are those of a call under the token. It looks from the marks, as fetches do.
 func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
-	var p mssqldb.TakeParams
+	p := mssqldb.TakeParams{Holder: &s.holder}
 	if k.turn != nil {
 		f := k.turn.claim
 		f.LockToken = token

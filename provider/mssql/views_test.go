@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -306,6 +307,11 @@ func TestViewOfQueues(t *testing.T) {
 		CASE WHEN q.locked_until IS NULL THEN N'free' WHEN q.locked_until > SYSUTCDATETIME() THEN N'locked' ELSE N'expired' END,
 		CASE WHEN q.visible_at >= N'99991231' THEN N'never' WHEN q.visible_at > SYSUTCDATETIME() THEN N'later' ELSE N'now' END
 		FROM %s.v_queues AS q `
+	// Who has a lease is named, and nobody else.
+	process := "/" + strconv.Itoa(os.Getpid())
+	wantLines(t, "holders", g.lines(t, "SELECT DISTINCT CASE WHEN q.locked_until IS NULL THEN N'free' ELSE N'leased' END, "+
+		"REPLACE(RIGHT(q.holder, "+strconv.Itoa(len(process))+"), N'"+process+"', N'this process') FROM %s.v_queues AS q ORDER BY 1"),
+		"free | NULL", "leased | this process")
 	wantLines(t, "messages", g.lines(t, queues+"WHERE q.queue = N'orchestrator' ORDER BY q.id"),
 		"leased | StartOrchestration | leased | 1 | NULL | NULL | locked | now",
 		"leased | Other | ready | 0 | NULL | NULL | free | now",

@@ -96,7 +96,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 			f.row.LockToken = tokenAt(token, 0)
 			f.row.FromID, f.row.DueFrom = s.activities.marks.from(f.kind, time.Now())
 			return f.code.fetch(ctx, q, func() error {
-				result, err := q.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{Work: []mssqldb.TakeListV1Row{f.row}})
+				result, err := q.FetchWorkItem(ctx, mssqldb.FetchWorkItemParams{Work: []mssqldb.TakeListV1Row{f.row}, Holder: &s.holder})
 				rows = result.Work
 				return err
 			})

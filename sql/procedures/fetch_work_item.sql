@@ -16,7 +16,8 @@
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
-    @work duroxide.take_list_v1 READONLY
+    @work   duroxide.take_list_v1 READONLY,
+    @holder NVARCHAR(200) = NULL
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -103,7 +104,7 @@ BEGIN TRY
         SELECT @began = @now, @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         -- vet:allow Q3: an activity is ready only as long as nobody holds it
         UPDATE q
-        SET lock_token = f.lock_token, locked_until = @now + f.lock_ms, ready = 0, wake_at = @now + f.lock_ms,
+        SET lock_token = f.lock_token, locked_until = @now + f.lock_ms, holder = @holder, ready = 0, wake_at = @now + f.lock_ms,
             attempt_count = q.attempt_count + 1 - CASE WHEN @known IS NULL THEN 0 ELSE q.unnamed_count END,
             unnamed_count = CASE WHEN @known IS NULL THEN q.unnamed_count + 1 ELSE 0 END
         OUTPUT f.position, f.id, 0, CASE @more WHEN 0 THEN @began ELSE @due_from END, @now - @began INTO @taken (position, id, fresh, due_until, looked_ms)

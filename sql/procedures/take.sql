@@ -70,7 +70,7 @@ BEGIN CATCH
 END CATCH;
 IF @activities = 1
 BEGIN TRY
-    EXEC duroxide.fetch_work_item @work = @work;
+    EXEC duroxide.fetch_work_item @work = @work, @holder = @holder;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

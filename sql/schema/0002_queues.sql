@@ -123,6 +123,8 @@ CREATE TABLE duroxide.worker_queue (
     lock_token    UNIQUEIDENTIFIER NULL,
     -- The lease's end; NULL when abandoned or never fetched.
     locked_until  BIGINT           NULL,
+    -- Who claimed it last, for people: the process and its host.
+    holder        NVARCHAR(200)    NULL,
     attempt_count INT              NOT NULL CONSTRAINT df_worker_queue_attempt_count DEFAULT 0,
     -- As in orchestrator_queue.
     unnamed_count INT              NOT NULL CONSTRAINT df_worker_queue_unnamed_count DEFAULT 0,

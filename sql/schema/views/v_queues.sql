@@ -15,6 +15,7 @@
 --   visible_at     from when on it may be taken
 --   attempt_count  how often it was taken
 --   locked_until   the end of the lease, NULL without a lease
+--   holder         the process that has the lease and its host, NULL without a lease
 --   created_at
 --
 -- A count by queue and state reads indexes alone, without payloads: ix_orchestrator_queue_kind and, for messages of
@@ -32,6 +33,7 @@ SELECT
     v.utc AS visible_at,
     a.attempt_count,
     l.utc AS locked_until,
+    a.holder,
     c.utc AS created_at
 FROM (
     SELECT
@@ -47,17 +49,19 @@ FROM (
         m.visible_at,
         m.attempt_count,
         m.locked_until,
+        m.holder,
         m.created_at
     FROM (
         SELECT
             q.id, q.instance_id, q.kind, q.visible_at, q.created_at, n.now,
             q.attempt_count + CASE WHEN b.claimed_at IS NULL THEN 0 ELSE 1 END AS attempt_count,
-            CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until
+            CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until,
+            CASE WHEN b.locked_until > n.now THEN b.holder END AS holder
         FROM duroxide.orchestrator_queue AS q
         CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
         -- By a seek for each message: most inboxes are of instances that have none.
         OUTER APPLY (
-            SELECT TOP (1) x.locked_until, x.claimed_at
+            SELECT TOP (1) x.locked_until, x.claimed_at, x.holder
             FROM duroxide.inboxes AS x
             WHERE x.instance_id = q.instance_id AND x.claimed_at >= q.visible_at AND x.claimed_to >= q.id
             ORDER BY x.instance_id
@@ -75,21 +79,23 @@ FROM (
         w.visible_at,
         w.attempt_count,
         w.locked_until,
+        w.holder,
         w.created_at
     FROM (
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
-            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
+            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until, CAST(NULL AS NVARCHAR(200)) AS holder
         FROM duroxide.worker_queue AS q
         WHERE q.ready = 1 AND q.session_id IS NULL
         UNION ALL
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
-            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until
+            CAST(N'ready' AS NVARCHAR(16)) AS state, CAST(NULL AS BIGINT) AS locked_until, CAST(NULL AS NVARCHAR(200)) AS holder
         FROM duroxide.worker_queue AS q
         WHERE q.ready = 1 AND q.session_id IS NOT NULL
         UNION ALL
         SELECT q.id, q.instance_id, q.tag, q.session_id, q.visible_at, q.attempt_count, q.created_at,
             CAST(CASE WHEN q.wake_at <= n.now THEN N'ready' WHEN q.lock_token IS NULL THEN N'hidden' ELSE N'leased' END AS NVARCHAR(16)) AS state,
-            CASE WHEN q.wake_at > n.now AND q.lock_token IS NOT NULL THEN q.wake_at END AS locked_until
+            CASE WHEN q.wake_at > n.now AND q.lock_token IS NOT NULL THEN q.wake_at END AS locked_until,
+            CASE WHEN q.wake_at > n.now AND q.lock_token IS NOT NULL THEN q.holder END AS holder
         FROM duroxide.worker_queue AS q
         CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
         WHERE q.ready = 0
