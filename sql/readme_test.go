@@ -78,6 +78,16 @@ func readModules(t *testing.T) []module {
 	return modules
 }
 
+// A header is one paragraph, and then its sections, without blank lines.
+func TestHeadersHaveNoBlankLines(t *testing.T) {
+	t.Parallel()
+	for _, m := range readModules(t) {
+		if m.kind != "views" && regexp.MustCompile(`(?m)^--\s*$`).MatchString(m.header) {
+			t.Errorf("the header of %s has a blank line", m.name)
+		}
+	}
+}
+
 // procedureTable says of each procedure what its header says: first those that the store calls, then the helpers.
 func procedureTable(modules []module) string {
 	var table strings.Builder

@@ -18,7 +18,7 @@ func TestFormOfHeaders(t *testing.T) {
 		{"all there", "-- A.\n-- Called by: the shop.\n-- Transaction: none.\n" + one, nil},
 		{"by their other names", "-- A.\n-- Helper of: b.\n-- Transaction: none.\n-- Lock order: users.\n" + one + "\nGO\n-- B.\n-- Called by: the shop.\n-- Transaction: none.\nCREATE PROCEDURE dbo.b AS EXEC dbo.one;", nil},
 		{"none there", one, []string{"1 D1-header", "1 D1-header"}},
-		{"a section that the list does not name may stand anywhere", "-- A.\n-- Examples: EXEC dbo.one;\n-- Called by: the shop.\n-- Notes: none.\n-- Transaction: none.\n" + one, nil},
+		{"sections that the list does not name", "-- A.\n-- Examples: EXEC dbo.one;\n-- Called by: the shop.\n-- Notes: none.\n-- Transaction: none.\n" + one, []string{"2 D1-header", "4 D1-header"}},
 		{"out of order", "-- A.\n-- Locks: none.\n-- Called by: the shop.\n-- Transaction: none.\n" + one, []string{"3 D1-header", "4 D1-header"}},
 		{"twice", "-- A.\n-- Called by: the shop.\n-- Helper of: b.\n-- Transaction: none.\n" + one, []string{"3 D1-header"}},
 		{"tables have locks, also those that are only read or only added to", "-- A.\n-- Called by: the shop.\n-- Transaction: none.\nCREATE PROCEDURE dbo.a AS INSERT dbo.users (id, name, code) VALUES (1, N'', '');\nGO\n-- A.\n-- Called by: the shop.\n-- Transaction: none.\nCREATE PROCEDURE dbo.b AS SELECT id FROM dbo.users;", []string{"4 D1-header", "9 D1-header"}},

@@ -14,7 +14,7 @@ import (
 var formRules = []Rule{
 	{
 		ID:    "D1-header",
-		Title: "A header has the configured sections, in the configured order",
+		Title: "A header has the configured sections and no others, in the configured order",
 		Reason: "Whoever looks for the locks of fifty procedures looks at the same place in each. A section may be missing if it " +
 			"would be empty. Result sets and Errors are asked for by P6, Parameters by D2-described, Length by D3-length.",
 		Bad:      "-- Returns one.\n-- Transaction: none.\n-- Called by: the shop.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
@@ -118,6 +118,7 @@ func checkForm(p *pass) {
 			at := slices.IndexFunc(p.Options.Header, func(t string) bool { return canonical(t) == canonical(s.Title) })
 			switch {
 			case at < 0:
+				p.report(u, s.Span, "the sections are "+strings.Join(p.Options.Header, ", "), "a header has no section %s", s.Title)
 			case at == last:
 				p.report(u, s.Span, "make one of the two", "the header of %s has the section %s twice", syntax.Dotted(u.name.Parts), s.Title)
 			case at < last:
