@@ -261,7 +261,7 @@ var stmtGetPermissions = statement{
 	text: `SELECT
     SUSER_SNAME() AS login_name, USER_NAME() AS user_name,
     HAS_PERMS_BY_NAME(@schema + N'.list_instances', N'OBJECT', 'EXECUTE') AS may_read,
-    HAS_PERMS_BY_NAME(@schema + N'.fetch_orchestration_item', N'OBJECT', 'EXECUTE') AS may_work,
+    HAS_PERMS_BY_NAME(@schema + N'.take', N'OBJECT', 'EXECUTE') AS may_work,
     HAS_PERMS_BY_NAME(@schema + N'.delete_trees', N'OBJECT', 'EXECUTE') AS may_delete,
     HAS_PERMS_BY_NAME(@schema, 'SCHEMA', 'VIEW DEFINITION') AS may_view_definition,
     IS_ROLEMEMBER(@role) AS in_role`,

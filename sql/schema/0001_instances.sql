@@ -173,7 +173,7 @@ CREATE TABLE duroxide.kv_store (
 );
 GO
 
--- For fetch_orchestration_item, which reads all values of an instance.
+-- For read_turn, which reads all values of an instance.
 CREATE CLUSTERED INDEX ix_kv_store_instance ON duroxide.kv_store (instance_id);
 GO
 

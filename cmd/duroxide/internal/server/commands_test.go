@@ -168,7 +168,7 @@ func TestDoctorOfGrants(t *testing.T) {
 			t.Errorf("a worker is told that %s is missing", got)
 		}
 		taken := []string{
-			"ON [%[1]s].fetch_orchestration_item %[2]s [%[1]s_runtime];", "ON [%[1]s].delete_trees %[2]s [%[1]s_admin];",
+			"ON [%[1]s].take %[2]s [%[1]s_runtime];", "ON [%[1]s].delete_trees %[2]s [%[1]s_admin];",
 			"ON TYPE::[%[1]s].event_list_v1 %[2]s [%[1]s_runtime];",
 		}
 		var missing []string
