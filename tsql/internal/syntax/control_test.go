@@ -27,7 +27,7 @@ var controlCases = []parseCase{
 	{`WAITFOR TIME @t`, `[(Waitfor Kind=TIME @t)]`},
 	{`BEGIN TRAN`, `[(Transaction Verb=BEGIN)]`},
 	{`BEGIN TRANSACTION t1 WITH MARK N'x'; COMMIT`, `[(Transaction Verb=BEGIN Name=t1 Mark) (Transaction Verb=COMMIT)]`},
-	{`BEGIN DISTRIBUTED TRANSACTION @t; COMMIT TRAN t1 WITH (DELAYED_DURABILITY = ON)`, `[(Transaction Verb=BEGIN Name=@t Distributed) (Transaction Verb=COMMIT Name=t1)]`},
+	{`BEGIN DISTRIBUTED TRANSACTION @t; COMMIT TRAN t1 WITH (DELAYED_DURABILITY = ON)`, `[(Transaction Verb=BEGIN Name=@t Distributed) (Transaction Verb=COMMIT Name=t1 Delayed)]`},
 	{`COMMIT WORK; ROLLBACK WORK; ROLLBACK; ROLLBACK TRAN [x y]; SAVE TRAN s`, `[(Transaction Verb=COMMIT) (Transaction Verb=ROLLBACK) (Transaction Verb=ROLLBACK) (Transaction Verb=ROLLBACK Name="[x y]") (Transaction Verb=SAVE Name=s)]`},
 	{`ROLLBACK TRANSACTION SELECT 1`, `[(Transaction Verb=ROLLBACK) (SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))]`},
 	{`p2: SELECT 1`, `[(Label Label=p2) (SelectStmt Query=(Query Body=(Select Items=[(SelectItem 1)])))]`},
