@@ -193,7 +193,8 @@ func indexes(t *testing.T) []index {
 	return found
 }
 
-// The table of hints explains each hint that the scripts have, and no other, and the linter asks no reason of just these.
+// The table of hints explains each hint that the scripts have, and no other, and the linter asks no reason of just
+// these.
 func TestHintsOfTheReadme(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

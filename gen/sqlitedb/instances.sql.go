@@ -775,8 +775,8 @@ type ReadProgressRow struct {
 	LastPayload         *string
 }
 
-// Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id without
-// an instance, and the first and last event of the current execution only if the execution has ended.
+// Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id
+// without an instance, and the first and last event of the current execution only if the execution has ended.
 func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadProgressRow, error) {
 	rows, err := q.db.QueryContext(ctx, ReadProgress, instances)
 	if err != nil {

@@ -1,7 +1,7 @@
--- Counts deleted rows that the server could not remove yet, and lists the readers that keep them. Claims pass over these
--- ghosts one by one. Thousands that stay are too many: end the reader. Readers on a readable secondary keep ghosts of the
--- primary, too; look for long queries there. It needs the right VIEW DATABASE STATE, and for the second query VIEW SERVER
--- STATE. It was never run by a test.
+-- Counts deleted rows that the server could not remove yet, and lists the readers that keep them. Claims pass over
+-- these ghosts one by one. Thousands that stay are too many: end the reader. Readers on a readable secondary keep
+-- ghosts of the primary, too; look for long queries there. It needs the right VIEW DATABASE STATE, and for the second
+-- query VIEW SERVER STATE. It was never run by a test.
 SELECT OBJECT_SCHEMA_NAME(s.object_id) AS schema_name, OBJECT_NAME(s.object_id) AS table_name, i.name AS index_name,
     s.record_count, s.ghost_record_count, s.version_ghost_record_count
 FROM sys.indexes AS i

@@ -7,8 +7,8 @@
 --   @older_than_ms  only messages that have been visible for so long
 --   @after          the id after which to begin; NULL for the first
 -- Result sets:
---   1 Orphans: how many ids the deleted messages named, how many messages were deleted, and the id after which to continue;
---     NULL if there are no more
+--   1 Orphans: how many ids the deleted messages named, how many messages were deleted, and the id after which to
+--     continue; NULL if there are no more
 -- Locks: orchestrator_queue, instances, history (shared, while it looks for ids); then inboxes (by lock_inboxes) and
 --   orchestrator_queue (by pk_orchestrator_queue).
 -- gen:null @after

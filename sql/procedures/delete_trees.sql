@@ -12,8 +12,9 @@
 --                  NULL looks at @force only
 --   @wait          0 keeps a tree if somebody has locked one of its inboxes; 1 waits for the lock
 -- Result sets:
---   1 Kept: the roots of the list that were not deleted, and why: 'missing', 'child' (it has a parent), 'running' (it or the
---     instance that cause names runs, or it ended too late), 'later' (there is room in the next call) or 'busy' (see @wait)
+--   1 Kept: the roots of the list that were not deleted, and why: 'missing', 'child' (it has a parent), 'running' (it
+--     or the instance that cause names runs, or it ended too late), 'later' (there is room in the next call) or 'busy'
+--     (see @wait)
 --   2 Counts: how many roots, and how many rows, were deleted; messages are those of both queues
 --   3 Deleted: the ids of the deleted instances
 -- Locks: instances, executions, history (shared, while it looks); inboxes (of all trees in the order of ids, by

@@ -10,10 +10,11 @@
 --   @ended_before      only instances whose current execution ended before this time; NULL for all
 --   @max_instances     looks at no more instances, of those that match @ended_before
 --   @keep_last         keeps so many of the newest executions of each
---   @completed_before  only executions that ended before this time; NULL for all. Times are in milliseconds since 1970 UTC
+--   @completed_before  only executions that ended before this time; NULL for all. Times are in milliseconds since 1970
+--                      UTC
 -- Result sets:
---   1 Counts: how many instances are done, how many rows were deleted, and the id after which to continue; NULL if there are
---     no more
+--   1 Counts: how many instances are done, how many rows were deleted, and the id after which to continue; NULL if
+--     there are no more
 -- Locks: instances, executions, history (shared, while it looks); then executions and history, each row by its
 --   primary key.
 -- gen:null @after @ended_before @completed_before

@@ -1,5 +1,6 @@
 -- The tables in which migrations record what they applied, a view that shows the records, and the roles. This script is
--- applied once, when a schema is created, before its first numbered script. A change to these tables is a numbered script.
+-- applied once, when a schema is created, before its first numbered script. A change to these tables is a numbered
+-- script.
 
 -- The numbered scripts that have been applied.
 CREATE TABLE duroxide.migrations (

@@ -80,8 +80,8 @@ WHERE i.id IS NOT NULL OR q.id IS NOT NULL
 ORDER BY q.id
 LIMIT 1;
 
--- Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id without
--- an instance, and the first and last event of the current execution only if the execution has ended.
+-- Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id
+-- without an instance, and the first and last event of the current execution only if the execution has ended.
 --
 -- name: ReadProgress :many
 SELECT
