@@ -23,8 +23,8 @@ var (
 	exhausted = fault{class: undone, sentinel: ErrBusy, advice: "the server has no memory, workers or sessions left for this call, and nothing was stored; " +
 		"try again, and give the database more resources or this program fewer connections (Options.MaxOpenConns) if this goes on"}
 	failingOver = fault{class: undone, sentinel: ErrUnreachable, moved: true, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
-	// How Azure answers while a database moves, and while a serverless one that was paused resumes, which begins with the
-	// first call and takes about a minute.
+	// How Azure answers while a database moves, and while a serverless one that was paused resumes, which begins with
+	// the first call and takes about a minute.
 	resuming = fault{class: undone, sentinel: ErrUnreachable, moved: true, lasts: time.Minute, advice: "the database is paused, starting, moving or being failed over " +
 		"and takes no calls; try again"}
 	cutOff   = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}

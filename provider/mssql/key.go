@@ -83,8 +83,8 @@ func storedOptional(operation, name string, key *string) (*string, error) {
 	return &text, nil
 }
 
-// storedTag is the stored form of a tag, the empty text for none. A tag that is itself the empty text ends in the guard,
-// as one that ends in a blank does.
+// storedTag is the stored form of a tag, the empty text for none. A tag that is itself the empty text ends in the
+// guard, as one that ends in a blank does.
 func storedTag(operation string, tag *string) (string, error) {
 	switch {
 	case tag == nil:

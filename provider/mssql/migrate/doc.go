@@ -99,6 +99,6 @@
 //	                          of an earlier release have used
 //
 // The files name the schema duroxide and the roles duroxide_scaler, duroxide_reader,
-// duroxide_runtime and duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token by token
-// (rewrite.go).
+// duroxide_runtime and duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token
+// by token (rewrite.go).
 package migrate

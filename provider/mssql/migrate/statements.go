@@ -56,7 +56,8 @@ func releaseLockByHand(schema string) string {
 	return "EXEC sp_releaseapplock @Resource = " + quoteText(lockName(schema)) + ", @LockOwner = N'Session';"
 }
 
-// createSchema needs a batch to itself. The schema belongs to dbo, so that whoever migrates can be dropped later. createSchemaOnce is for a script that may run again.
+// createSchema needs a batch to itself. The schema belongs to dbo, so that whoever migrates can be dropped later.
+// createSchemaOnce is for a script that may run again.
 const createSchema = "CREATE SCHEMA duroxide AUTHORIZATION dbo;"
 
 func createSchemaOnce(schema string) string {

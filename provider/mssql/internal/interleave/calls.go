@@ -13,8 +13,8 @@ import (
 // tokenOf is the n-th lock token.
 func tokenOf(n int) string { return fmt.Sprintf("'00000000-0000-0000-0000-%012d'", n) }
 
-// leaseOf are the arguments for the activity that the n-th token holds: in the world, and in scenarios, where 9 holds the
-// first activity, 8 the second and 7 the third.
+// leaseOf are the arguments for the activity that the n-th token holds: in the world, and in scenarios, where 9 holds
+// the first activity, 8 the second and 7 the third.
 func leaseOf(n int) string { return fmt.Sprintf("@id = %d, @lock_token = %s", idOf(n), tokenOf(n)) }
 
 func idOf(n int) int {
