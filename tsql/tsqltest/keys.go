@@ -184,11 +184,11 @@ func keysOf(list []session.Touch) Keys {
 type Work struct {
 	// Requests are batches and calls.
 	Requests int
-	// Statements are those executed, in functions too. IF, WHILE, SET and EXEC are statements, DECLARE without a value is
-	// none.
+	// Statements are those executed, in functions too. IF, WHILE, SET and EXEC are statements, DECLARE without a value
+	// is none.
 	Statements int
-	// Commits are those for which SQL Server writes its log to the disk: of transactions that changed a table that other
-	// sessions can see.
+	// Commits are those for which SQL Server writes its log to the disk: of transactions that changed a table that
+	// other sessions can see.
 	Commits int
 	// Delayed are commits with DELAYED_DURABILITY = ON of such transactions. Where the database allows it, SQL Server
 	// does not wait for the disk.

@@ -8,8 +8,8 @@ import (
 )
 
 // systemViews are the catalog views that scripts commonly ask, as documented for SQL Server 2016, with
-// optimize_for_sequential_key of 2019 and is_ledger_on of 2022: a line names a view, and the indented ones after it its columns with their
-// types. A column with a question mark may be NULL. Columns that are rarely asked for are left out.
+// optimize_for_sequential_key of 2019 and is_ledger_on of 2022: a line names a view, and the indented ones after it its
+// columns with their types. A column with a question mark may be NULL. Columns that are rarely asked for are left out.
 const systemViews = `
 sys.objects
 	name sysname, object_id int, principal_id int?, schema_id int, parent_object_id int, type char(2)?

@@ -96,7 +96,8 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	return sig, nil
 }
 
-// count counts a statement as the server's events do: a DECLARE without values is none, and SET of several options is one.
+// count counts a statement as the server's events do: a DECLARE without values is none, and SET of several options is
+// one.
 func (s *Session) count(a *activation, stmt syntax.Stmt) {
 	if d, ok := stmt.(*syntax.Declare); ok && !slices.ContainsFunc(d.Vars, func(v syntax.VarDecl) bool { return v.Init != nil }) {
 		return

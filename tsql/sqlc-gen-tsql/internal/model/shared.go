@@ -9,8 +9,8 @@ import (
 
 // share gives the rows that a procedure passes on from one that it calls the type that they have there, so that
 // both may be handed to the same code. Rows of a procedure without a method, which says gen:internal, have the type
-// of the method with the fewest sets, since others pass that on whole. methods are those of the procedures, nil for what
-// can't be.
+// of the method with the fewest sets, since others pass that on whole. methods are those of the procedures, nil for
+// what can't be.
 func (b *builder) share(procedures []*analyze.Procedure, methods []*Method) {
 	own := map[catalog.Place]*Set{}
 	least := map[catalog.Place]int{} // sets of the method that own is of

@@ -64,7 +64,8 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 	var l lease
 	where, from := conditionsOf(s)
 	if u, ok := s.(*syntax.Update); ok {
-		// Whoever sets a column of a lease takes, renews or ends one. Setting it to itself locks the row and changes nothing.
+		// Whoever sets a column of a lease takes, renews or ends one. Setting it to itself locks the row and changes
+		// nothing.
 		for _, a := range u.Set {
 			if a.Column != nil && !toItself(a) && (isColumn(a.Column, o.LockTokens) || isColumn(a.Column, o.LockedUntil)) {
 				l.touches = true
