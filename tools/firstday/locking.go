@@ -110,8 +110,8 @@ const (
 	brief = 2 * time.Second
 )
 
-// checkLockWaits opens a transaction that sends to the hub, for longer than a lease. Meanwhile all activities of the hub
-// end, and their acknowledgements wait for it. Activities and turns of others must keep their leases.
+// checkLockWaits opens a transaction that sends to the hub, for longer than a lease. Meanwhile all activities of the
+// hub end, and their acknowledgements wait for it. Activities and turns of others must keep their leases.
 func checkLockWaits(ctx context.Context, at *site) result {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

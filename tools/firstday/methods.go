@@ -96,8 +96,8 @@ func (at *site) argument(ctx context.Context, kind reflect.Type) (reflect.Value,
 // deepest is how deep fill goes into structs and pointers.
 const deepest = 4
 
-// fill sets whatever a type can hold: the subject for a text, one for a number, a millisecond for a duration, one element for
-// a list. Interfaces and functions stay nil.
+// fill sets whatever a type can hold: the subject for a text, one for a number, a millisecond for a duration, one
+// element for a list. Interfaces and functions stay nil.
 func fill(v reflect.Value, depth int) {
 	if depth > deepest || !v.CanSet() {
 		return

@@ -161,8 +161,9 @@ func (p procedure) batch() string {
 // ours is the lowest number of an error that the procedures raise themselves.
 const ours = 50000
 
-// refusals are errors about an argument or a row, which our guesses at arguments may meet: a conversion, a length, NULL,
-// a constraint, a key that is there; and what the server adds when a procedure ends the transaction of its caller.
+// refusals are errors about an argument or a row, which our guesses at arguments may meet: a conversion, a length,
+// NULL, a constraint, a key that is there; and what the server adds when a procedure ends the transaction of its
+// caller.
 var refusals = map[int32]bool{
 	220: true, 245: true, 248: true, 515: true, 547: true, 2601: true, 2627: true, 2628: true, 8114: true, 8115: true, 8152: true,
 	mismatch: true, 3903: true, 3930: true,

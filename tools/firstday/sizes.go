@@ -152,7 +152,8 @@ func (at *site) throughSizes(ctx context.Context, g *growth) (err error) {
 	return nil
 }
 
-// An orchestration that waits for a day, after some work: an activity that ended, one that nobody takes, a key, a timer.
+// An orchestration that waits for a day, after some work: an activity that ended, one that nobody takes, a key, a
+// timer.
 var (
 	waiting  = orchestration.NewKey[string]("waiting")
 	template = orchestration.New("Template", func(ctx *orchestration.Context, _ string) (string, error) {
