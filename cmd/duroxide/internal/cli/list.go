@@ -150,7 +150,8 @@ func (s session) notBegun(ctx context.Context, held []provider.HeldInstance) (id
 	return ids, nil
 }
 
-// latest reads pages until they have so many instances; 0 reads all. An instance that ends meanwhile may be on two pages.
+// latest reads pages until they have so many instances; 0 reads all. An instance that ends meanwhile may be on two
+// pages.
 func (s session) latest(ctx context.Context, status provider.Status, limit int) ([]string, error) {
 	query := provider.PageQuery{Latest: true, Status: status}
 	if limit > 0 {
