@@ -15,7 +15,8 @@ func TestATenantLeaves(t *testing.T) {
 	schema := mssqltest.NewSchema(t)
 	s := on(t, schema)
 	insert := "INSERT INTO " + migrate.Quote(schema) + ".instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at)" +
-		" VALUES (N'greet-1', N'Greet', 1, 1, 1)"
+		" VALUES (N'greet-1', N'Greet', 1, 1, 1); " +
+		"INSERT INTO " + migrate.Quote(schema) + ".executions (instance_id, execution_id, status, started_at) VALUES (N'greet-1', 1, N'Running', 1)"
 	if _, err := mssqltest.DB(t).ExecContext(t.Context(), insert); err != nil {
 		t.Fatal(err)
 	}
