@@ -331,7 +331,7 @@ func TestEvictedAfterTheFetch(t *testing.T) {
 	})
 }
 
-// evicting is a store after whose fetches something happens.
+// evicting is a store after whose fetches something happens, if they found a turn.
 type evicting struct {
 	provider.Provider
 	after func()
@@ -339,7 +339,9 @@ type evicting struct {
 
 func (s evicting) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	fetched, err := s.Provider.FetchOrchestrationItem(ctx, params)
-	s.after()
+	if fetched != nil {
+		s.after()
+	}
 	return fetched, err
 }
 
