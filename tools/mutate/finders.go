@@ -69,6 +69,9 @@ func newLab(ctx context.Context, root, bin string, all texts, packages []string)
 	}
 	l := &lab{root: root, dir: dir, texts: all, generator: filepath.Join(bin, "sqlc-gen-tsql"), binaries: map[string]string{}}
 	err = l.build(ctx, l.generator, "build", "-o", l.generator, "./tsql/sqlc-gen-tsql")
+	if err == nil {
+		err = l.sound(ctx)
+	}
 	for _, pkg := range packages {
 		l.binaries[pkg] = filepath.Join(bin, filepath.Base(pkg)+".test")
 		if err == nil {
@@ -79,6 +82,15 @@ func newLab(ctx context.Context, root, bin string, all texts, packages []string)
 		return nil, errors.Join(err, l.close())
 	}
 	return l, nil
+}
+
+// sound fails if the rules refuse the procedures as they are: they would seem to find every mutant.
+func (l *lab) sound(ctx context.Context) error {
+	said, err := l.refused(ctx, l.root)
+	if err == nil && said != "" {
+		err = fmt.Errorf("the rules refuse the procedures as they are: %s", said)
+	}
+	return err
 }
 
 // testPackages are the packages whose tests are finders.
@@ -191,6 +203,11 @@ func rules(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	if err := os.Symlink(filepath.Join(l.root, "gen"), filepath.Join(dir, "gen")); err != nil {
 		return "", err
 	}
+	return l.refused(ctx, dir)
+}
+
+// refused returns what the rules or the generator say of the procedures in a folder, empty for nothing.
+func (l *lab) refused(ctx context.Context, dir string) (string, error) {
 	for _, args := range [][]string{{"vet", "-config", "sqlc.yaml"}, {"generate", "-verify", "-config", "sqlc.yaml"}} {
 		cmd := exec.CommandContext(ctx, l.generator, args...)
 		cmd.Dir = dir

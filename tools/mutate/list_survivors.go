@@ -20,7 +20,7 @@ var survivors = map[string]string{
 	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                   otherPlan,
 	"get_kv_value: without INDEX (pk_kv_store): FROM duroxide.kv_store AS s WITH (INDEX (pk_kv_store))":                                                                      otherPlan,
 	"read_progress: without INDEX (pk_instances): LEFT OUTER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.id":                          otherPlan,
-	"fetch_orchestration_item: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                             otherPlan,
+	"read_turn: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                                            otherPlan,
 	"read_progress: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                                        otherPlan,
 	"delete_orphan_messages: without INDEX (pk_history): AND NOT EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = k.instance_id)": otherPlan,
 	"refresh_inboxes: without FORCESEEK: INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id":                             otherHint,

@@ -26,7 +26,7 @@ import (
 var mutantFiles embed.FS
 
 // clock is how a procedure reads the time.
-const clock = "DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n"
+const clock = "DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())"
 
 // listed are the mutants that somebody has thought of.
 func listed() ([]mutant, error) {
@@ -45,14 +45,14 @@ func listed() ([]mutant, error) {
 		}
 	}
 	for _, module := range []string{
-		"abandon_orchestration_item", "abandon_work_item", "ack_instance_work", "ack_orchestration_item", "ack_work_item",
-		"append_with_execution", "cleanup_orphaned_sessions", "delete_orphan_messages", "enqueue_for_orchestrator", "enqueue_for_worker",
-		"fetch_orchestration_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock", "requeue_work",
+		"abandon_orchestration_item", "abandon_work_item", "ack_orchestration_item", "append_with_execution", "claim_turn",
+		"cleanup_orphaned_sessions", "delete_orphan_messages", "end_work", "enqueue_for_orchestrator", "enqueue_for_worker",
+		"give_back", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock", "requeue_work",
 		"renew_session_lock", "renew_work_item_lock", "set_messages_aside", "set_work_aside", "start_instance",
 	} {
 		all = append(all, mutant{
 			what: "reads the clock a second before", kind: clockEarlier, module: module,
-			old: clock, new: clock + "SET @now = @now - 1000;\n",
+			old: clock, new: clock + " - 1000",
 		})
 	}
 	for i := range all {
