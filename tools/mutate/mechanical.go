@@ -88,6 +88,9 @@ func (s *script) mutants() []mutant {
 func (s *script) hints(i int) {
 	line := s.lines[i]
 	for _, at := range hintList.FindAllStringSubmatchIndex(line, -1) {
+		if strings.Contains(line[at[0]:at[1]], "DELAYED_DURABILITY") {
+			continue // not hints, but how a transaction ends
+		}
 		list := oneHint.FindAllString(line[at[2]:at[3]], -1)
 		for j, hint := range list {
 			if hint == "READCOMMITTEDLOCK" && !strings.Contains(line[at[0]:at[1]], "READPAST") && !strings.Contains(line[at[0]:at[1]], "UPDLOCK") && strings.Contains(line[at[0]:at[1]], "ROWLOCK") {
