@@ -28,10 +28,10 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 		counts.add(result.Counts)
 		return counts.result(), err
 	}
-	switch kept := result.Kept[0]; {
-	case kept.Reason == keptMissing:
+	switch kept := result.Kept[0]; kept.Reason {
+	case keptMissing:
 		return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
-	case kept.Reason == keptChild:
+	case keptChild:
 		return provider.DeleteInstanceResult{}, columns.SubOrchestration(operation, instance)
 	default:
 		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(*kept.Cause))
@@ -65,7 +65,7 @@ func (c *deleteCounts) add(d mssqldb.DeleteTreesCountsRow) {
 	c.Instances, c.Executions, c.Events, c.Messages = c.Instances+d.Instances, c.Executions+d.Executions, c.Events+d.Events, c.Messages+d.Messages
 }
 
-func (c deleteCounts) result() provider.DeleteInstanceResult {
+func (c *deleteCounts) result() provider.DeleteInstanceResult {
 	return provider.DeleteInstanceResult{
 		InstancesDeleted:     uint64(c.Instances),
 		ExecutionsDeleted:    uint64(c.Executions),
@@ -98,7 +98,8 @@ func (s *Store) DeleteInstancesAtomic(
 	switch c := result.Conflict; {
 	case c == nil:
 		s.announceEnd(instances...)
-		return deleteCounts(result.Counts).result(), nil
+		counts := deleteCounts(result.Counts)
+		return counts.result(), nil
 	case c.ParentInstanceID == nil:
 		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(c.InstanceID))
 	default:

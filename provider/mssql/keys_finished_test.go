@@ -84,7 +84,7 @@ func askAll(ctx context.Context, c *crowd, query string) error {
 }
 
 // What looks at a store costs the same beside a thousand finished instances and beside a great many.
-func TestLooksDoNotReadWhatHasFinished(t *testing.T) {
+func TestLooksDoNotReadWhatHasFinished(t *testing.T) { //nolint:tparallel // with many instances, one after the other
 	t.Parallel()
 	for _, versions := range []bool{false, true} {
 		t.Run(fmt.Sprintf("row versions %t", versions), func(t *testing.T) {

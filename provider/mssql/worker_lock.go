@@ -169,7 +169,7 @@ func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 			return nil, err
 		}
 		row := mssqldb.LeaseListV1Row{Position: int32(i), Turn: lock.Turn, ExtendMs: extendMs}
-		ok := false
+		var ok bool
 		if lock.Turn {
 			var lease turnLease
 			lease, ok = cutTurnToken(lock.LockToken)

@@ -65,7 +65,7 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 // Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in
 // [Matrix].
 func Scenarios() []Scenario {
-	return append(impatient(slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions())), defects()...)
+	return append(impatient(slices.Concat(pairs(), Leases(), midway(), mended(), mendedDeletions(), mendedBulks())), defects()...)
 }
 
 // WithOptimizedLocking are those for a server where writes look at committed versions of rows before they wait for a
