@@ -25,5 +25,5 @@ var survivors = map[string]string{
 	"delete_orphan_messages: without INDEX (pk_history): AND NOT EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = k.instance_id)": otherPlan,
 	"refresh_inboxes: without FORCESEEK: INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id":                             otherHint,
 	"refresh_inboxes: without INDEX (pk_inboxes): INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id":                    otherHint,
-	"find_session_work: without READCOMMITTEDLOCK: FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, FORCESEEK (pk_sessions (session_id)))":                               "it is a look: claim_session asks again and locks",
+	"find_session_work: without READCOMMITTEDLOCK: SELECT 1 FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, FORCESEEK (pk_sessions (session_id)))":                      "it is a look: claim_session asks again and locks",
 }

@@ -19,7 +19,7 @@ func mechanical(all texts, everything bool) []mutant {
 		if !strings.HasPrefix(path, "procedures/") {
 			continue
 		}
-		s := script{module: moduleOf(path), lines: strings.Split(all[path], "\n")}
+		s := script{module: moduleOf(path), lines: apart(strings.Split(all[path], "\n"))}
 		for _, m := range s.mutants() {
 			h := fnv.New32a()
 			fmt.Fprint(h, m.what)
@@ -49,6 +49,35 @@ var (
 	condition  = regexp.MustCompile(`^(\s*)(WHERE|AND) (.*[^(;])(;?)$`)
 	comparison = regexp.MustCompile(`\b(\w+_until|\w+_at|seen_at)\b.* (<=|>=|<|>) `)
 )
+
+// apart gives each condition of a WHERE a line of its own.
+func apart(lines []string) (all []string) {
+	for _, line := range lines {
+		m := condition.FindStringSubmatch(line)
+		if m == nil || strings.Contains(line, "BETWEEN") || strings.Contains(line, "CASE") {
+			all = append(all, line)
+			continue
+		}
+		depth, from := 0, 0
+		for i, c := range line {
+			switch {
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			case depth == 0 && i > len(m[1])+1 && strings.HasPrefix(line[i:], " AND "):
+				all = append(all, line[from:i])
+				from = i + 1
+			}
+		}
+		rest := line[from:]
+		if from > 0 {
+			rest = m[1] + "  " + rest
+		}
+		all = append(all, rest)
+	}
+	return all
+}
 
 // opposite reverses a comparison.
 var opposite = map[string]string{"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
