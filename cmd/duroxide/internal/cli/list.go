@@ -117,6 +117,7 @@ func (s session) ids(ctx context.Context, status provider.Status, held []provide
 	case provider.StatusContinuedAsNew:
 		ids, err := s.store.ListInstancesByStatus(ctx, status)
 		return ids, len(ids), err
+	default: // the others are read by pages
 	}
 	metrics, err := s.store.GetSystemMetrics(ctx)
 	if err != nil {
