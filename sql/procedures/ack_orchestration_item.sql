@@ -69,7 +69,8 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
 AS
 SET NOCOUNT, XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-SET LOCK_TIMEOUT 1000;
+IF @@LOCK_TIMEOUT = -1
+    SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT,
     @version_id INT = (SELECT f.id FROM duroxide.framework_versions AS f WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch), @code_id INT,
