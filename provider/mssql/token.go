@@ -6,8 +6,9 @@ import (
 	mssqldriver "github.com/microsoft/go-mssqldb"
 )
 
-// A lock token of an activity names its row, beside a secret that is stored there. So the row is found by its key,
-// without an index of tokens, which each claim and each end of one would have to change.
+// A lock token names its row (an activity by its id, a turn by its instance), beside a secret that is stored there.
+// So the row is found by its key, without an index of tokens, which each claim and each end of one would have to
+// change.
 
 // secretLength is that of a secret as text.
 const secretLength = 36
@@ -19,16 +20,12 @@ func workToken(secret mssqldriver.UniqueIdentifier, id int64) string {
 
 // cutWorkToken takes a token apart. ok is false for a text that workToken does not write: nobody holds such a token.
 func cutWorkToken(token string) (secret mssqldriver.UniqueIdentifier, id int64, ok bool) {
-	if len(token) <= secretLength || token[secretLength] != '-' {
+	secret, row, ok := cutToken(token)
+	if !ok {
 		return secret, 0, false
 	}
-	text := token[secretLength+1:]
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || strconv.FormatInt(id, 10) != text {
-		return secret, 0, false
-	}
-	secret, ok = parseToken(token[:secretLength])
-	return secret, id, ok
+	id, err := strconv.ParseInt(row, 10, 64)
+	return secret, id, err == nil && strconv.FormatInt(id, 10) == row
 }
 
 // A turnLease is what the lock token of a turn says.
@@ -42,11 +39,20 @@ func (l turnLease) text() string { return tokenText(l.secret) + "-" + restored(l
 
 // cutTurnToken takes a token apart. ok is false for a text that is no turn's token: nobody holds such a token.
 func cutTurnToken(token string) (l turnLease, ok bool) {
-	if len(token) <= secretLength || token[secretLength] != '-' {
+	secret, row, ok := cutToken(token)
+	if !ok {
 		return l, false
 	}
-	if l.instance, ok = lookupID(token[secretLength+1:]); ok {
-		l.secret, ok = parseToken(token[:secretLength])
-	}
+	l.secret = secret
+	l.instance, ok = lookupID(row)
 	return l, ok
+}
+
+// cutToken takes the secret off a token of either kind, and leaves what names the row.
+func cutToken(token string) (secret mssqldriver.UniqueIdentifier, row string, ok bool) {
+	if len(token) <= secretLength || token[secretLength] != '-' {
+		return secret, "", false
+	}
+	secret, ok = parseToken(token[:secretLength])
+	return secret, token[secretLength+1:], ok
 }

@@ -73,7 +73,7 @@ IF @@LOCK_TIMEOUT = -1
     SET LOCK_TIMEOUT 1000;
 DECLARE @targets duroxide.id_list_v1;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()), @claimed_at BIGINT, @claimed_to BIGINT,
-    @version_id INT = (SELECT f.id FROM duroxide.framework_versions AS f WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch), @code_id INT,
+    @version_id INT = (SELECT f.id FROM duroxide.framework_versions AS f WHERE f.major = @major AND f.minor = @minor AND f.patch = @patch),
     @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END, @waiting BIT = 0, @queued BIT = 0,
     @others BIT = CASE WHEN EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id) THEN 1 ELSE 0 END,
     @all_queues BIT = CASE @peeked WHEN 1 THEN 0 ELSE 1 END;
